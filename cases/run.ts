@@ -130,10 +130,10 @@ export function policyOf({ file, config, documents }: CaseGroup): Policy {
   const { policy, problems } = compilePolicy({
     inline_rules: [
       { file, path: 'policies', tenant_id: null, rules: policies },
-      ...Object.entries(tenants).map(([tenant_id, own]) => ({
+      ...Object.entries(tenants).map(([tenantId, own]) => ({
         file,
-        path: `tenants.${tenant_id}.policies`,
-        tenant_id,
+        path: `tenants.${tenantId}.policies`,
+        tenant_id: tenantId,
         rules: own.policies ?? [],
       })),
     ],

@@ -29,10 +29,10 @@ const PROGRESS_EVERY_MS = 2_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.service-node');
-const dev_stamp = `${stamp}-dev`;
+const devStamp = `${stamp}-dev`;
 // An installation without development packages would delete a developer's.
-const is_dev = process.argv.includes('--dev') || existsSync(dev_stamp);
-const wanted_stamp = is_dev ? dev_stamp : stamp;
+const isDev = process.argv.includes('--dev') || existsSync(devStamp);
+const wantedStamp = isDev ? devStamp : stamp;
 const lock = join(root, '.setup-lock');
 const brought = join('scripts', 'node', 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
 
@@ -56,31 +56,31 @@ function requireSetupNode() {
 
 async function setUp() {
   if (isReady()) return;
-  const began_ms = Date.now();
-  const own_node = getMajor(process.versions.node) >= NODE_MAJOR_MIN;
-  const is_installed = isInstalled(root, is_dev);
+  const beganMs = Date.now();
+  const ownNode = getMajor(process.versions.node) >= NODE_MAJOR_MIN;
+  const isThere = isInstalled(root, isDev);
   const wanted = listWanted();
-  if (!is_installed) say(`Setting up, once: installing packages (${wanted.length}) into ${root} ...`);
-  const stopProgress = is_installed ? () => {} : showProgress(wanted, began_ms);
+  if (!isThere) say(`Setting up, once: installing packages (${wanted.length}) into ${root} ...`);
+  const stopProgress = isThere ? () => {} : showProgress(wanted, beganMs);
   try {
     // Both mostly wait for the network.
-    await Promise.all([own_node ? null : bringNode(), is_installed ? null : npm(root, { dev: is_dev })]);
+    await Promise.all([ownNode ? null : bringNode(), isThere ? null : npm(root, { dev: isDev })]);
   } finally {
     stopProgress();
   }
-  if (!is_installed) say(`Set up in ${getSeconds(began_ms)} s.`);
-  const node = own_node ? process.execPath : brought;
+  if (!isThere) say(`Set up in ${getSeconds(beganMs)} s.`);
+  const node = ownNode ? process.execPath : brought;
   writeStamp(stamp, node);
-  if (is_dev) writeStamp(dev_stamp, node);
+  if (isDev) writeStamp(devStamp, node);
 }
 
 /** Returns the package folders that this machine needs. */
 function listWanted() {
   const wanted = Object.entries(getPackages(join(root, 'package-lock.json')) ?? {});
   return wanted.flatMap(([path, { dev, os, cpu }]) => {
-    const is_needed = path !== '' && (is_dev || !dev);
+    const isNeeded = path !== '' && (isDev || !dev);
     const fits = (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true);
-    return is_needed && fits ? [join(root, path)] : [];
+    return isNeeded && fits ? [join(root, path)] : [];
   });
 }
 
@@ -89,17 +89,17 @@ function listWanted() {
  * @param {readonly string[]} wanted
  * @param {number} began_ms
  */
-function showProgress(wanted, began_ms) {
+function showProgress(wanted, beganMs) {
   const timer = setInterval(() => {
     const present = wanted.filter((folder) => existsSync(join(folder, 'package.json'))).length;
-    say(`  ${getSeconds(began_ms)} s: ${present} of ${wanted.length} packages unpacked`);
+    say(`  ${getSeconds(beganMs)} s: ${present} of ${wanted.length} packages unpacked`);
   }, PROGRESS_EVERY_MS);
   return () => clearInterval(timer);
 }
 
 /** @param {number} began_ms */
-function getSeconds(began_ms) {
-  return Math.round((Date.now() - began_ms) / 1000);
+function getSeconds(beganMs) {
+  return Math.round((Date.now() - beganMs) / 1000);
 }
 
 async function bringNode() {
@@ -138,11 +138,11 @@ function deleteUnused(folder) {
 
 /** Whether the stamp is there, newer than both lock files, and names a Node that is there. */
 function isReady() {
-  if (!existsSync(wanted_stamp)) return false;
-  const stamped_ms = statSync(wanted_stamp).mtimeMs;
+  if (!existsSync(wantedStamp)) return false;
+  const stampedMs = statSync(wantedStamp).mtimeMs;
   const locks = [join(root, 'package-lock.json'), join(root, 'scripts', 'node', 'package-lock.json')];
-  if (locks.some((file) => statSync(file).mtimeMs > stamped_ms)) return false;
-  const node = readFileSync(wanted_stamp, 'utf8').trim();
+  if (locks.some((file) => statSync(file).mtimeMs > stampedMs)) return false;
+  const node = readFileSync(wantedStamp, 'utf8').trim();
   return existsSync(isAbsolute(node) ? node : join(root, node));
 }
 
@@ -269,12 +269,12 @@ function writeStamp(file, node) {
   writeFileSync(draft, `${node}\n`);
   renameSync(draft, file);
   // A lock file from the future (a wrong clock, an unpacked archive) must not make every start a set-up.
-  const newest_ms = Math.max(
+  const newestMs = Math.max(
     Date.now(),
     statSync(join(root, 'package-lock.json')).mtimeMs,
     statSync(join(root, 'scripts', 'node', 'package-lock.json')).mtimeMs,
   );
-  utimesSync(file, newest_ms / 1000 + 1, newest_ms / 1000 + 1);
+  utimesSync(file, newestMs / 1000 + 1, newestMs / 1000 + 1);
 }
 
 /**
@@ -294,7 +294,7 @@ function dropLock() {
 }
 
 async function takeLock() {
-  const until_ms = Date.now() + LOCK_WAIT_MS_MAX;
+  const untilMs = Date.now() + LOCK_WAIT_MS_MAX;
   let told = false;
   while (!makeLock()) {
     const owner = getOwner();
@@ -306,7 +306,7 @@ async function takeLock() {
       say(`Setting up: another process (${owner}) is at it, waiting ...`);
       told = true;
     }
-    if (Date.now() > until_ms) {
+    if (Date.now() > untilMs) {
       throw new SetupError(
         `process ${getOwner()} holds ${lock} for too long. End it, remove that folder, try again.`,
       );

@@ -10,8 +10,8 @@ const KEY = ['$', '{FAKE_KEY}'].join('');
 const CHANNEL = { type: 'fake', address: 'http://fake.example', key: KEY };
 const MAIN = 'src/entry/cli/main.ts';
 
-function openCopy(with_channel: boolean) {
-  const copy = copySource(...(with_channel ? [extensions['alert channel']] : []));
+function openCopy(withChannel: boolean) {
+  const copy = copySource(...(withChannel ? [extensions['alert channel']] : []));
   const project = join(copy, 'project');
   mkdirSync(project);
   return {

@@ -15,8 +15,8 @@ const PLUGIN = `export default {
   drivers: [{ kind: 'secrets', name: 'fake', open: async () => ({ get: async () => null }) }],
 };`;
 
-function openCopy(with_backend: boolean) {
-  const copy = copySource(...(with_backend ? [extensions['secret backend']] : []));
+function openCopy(withBackend: boolean) {
+  const copy = copySource(...(withBackend ? [extensions['secret backend']] : []));
   const project = join(copy, 'project');
   mkdirSync(project);
   return {

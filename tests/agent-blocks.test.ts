@@ -50,12 +50,12 @@ interface Answer {
 }
 
 /** Sends one check on each of many connections, so that both workers answer. */
-async function checks({ url }: TestService, agent_id: string): Promise<readonly Answer[]> {
+async function checks({ url }: TestService, agentId: string): Promise<readonly Answer[]> {
   const one = async (path: string, body: object): Promise<Answer> => {
     const answer = await fetch(`${url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', connection: 'close' },
-      body: JSON.stringify({ agent_id, ...body }),
+      body: JSON.stringify({ agent_id: agentId, ...body }),
     });
     return (await answer.json()) as Answer;
   };

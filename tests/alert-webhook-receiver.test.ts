@@ -33,9 +33,9 @@ before(async () => {
 });
 after(() => receiver.kill());
 
-async function send(message: AlertMessage, secret = SECRET, shift_ms = 0) {
+async function send(message: AlertMessage, secret = SECRET, shiftMs = 0) {
   const settings = { url, secret, timeout_ms: 5_000, allow_link_local: false };
-  const environment = { ...testEnvironment, now_ms: () => Date.now() + shift_ms };
+  const environment = { ...testEnvironment, now_ms: () => Date.now() + shiftMs };
   const channel = webhookChannel.open(settings, environment);
   const result = await channel.send(message, SIGNAL);
   await channel.close();
@@ -54,8 +54,8 @@ test('the receiver takes what the channel sends, once', async () => {
 
 test('the receiver refuses a stale timestamp, a changed body, another secret and a replay', async () => {
   const count = printed.length;
-  for (const shift_ms of [-301_000, 301_000]) {
-    const result = await send(buildAlertMessage({ delivery_id: 'dlv_c' }), SECRET, shift_ms);
+  for (const shiftMs of [-301_000, 301_000]) {
+    const result = await send(buildAlertMessage({ delivery_id: 'dlv_c' }), SECRET, shiftMs);
     assert.ok(!result.sent && result.permanent, JSON.stringify(result));
   }
   const other = await send(buildAlertMessage({ delivery_id: 'dlv_c' }), `${SECRET}-x`);

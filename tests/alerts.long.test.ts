@@ -40,11 +40,11 @@ async function openReceiver(t: { after: (end: () => void) => void }) {
   return { received, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-function block(service: TestService, tenant_id = 'default'): Promise<Response> {
+function block(service: TestService, tenantId = 'default'): Promise<Response> {
   return fetch(`${service.url}/v1/scan/input`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: 'Use key sk-ABCDEF1234567890', tenant_id }),
+    body: JSON.stringify({ text: 'Use key sk-ABCDEF1234567890', tenant_id: tenantId }),
   });
 }
 

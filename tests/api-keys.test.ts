@@ -12,12 +12,12 @@ const newKey = (): string => `svc_key_${randomBytes(32).toString('base64url')}`;
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 function getConfig(keys: readonly string[]): object {
-  const api_keys = keys.map((key, at) => ({
+  const apiKeys = keys.map((key, at) => ({
     id: `k${at}-${sha256(key).slice(0, 6)}`,
     sha256: sha256(key),
     permissions: ['check', 'audit:read_own', 'audit:read'],
   }));
-  return { auth: { required: true, api_keys } };
+  return { auth: { required: true, api_keys: apiKeys } };
 }
 
 /** Sends requests over many connections, so that all workers answer. */

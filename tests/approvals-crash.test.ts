@@ -37,7 +37,12 @@ async function post(service: TestService, path: string, body: object, token?: st
 
 const getToken = ({ state_dir }: TestService) =>
   readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
-const call = (session_id: string) => ({ tool: 'pay', agent_id: 'clerk', session_id, input: { amount: 1 } });
+const call = (sessionId: string) => ({
+  tool: 'pay',
+  agent_id: 'clerk',
+  session_id: sessionId,
+  input: { amount: 1 },
+});
 
 /** Creates, decides and uses requests until the connection breaks. Notes each state after its answer has arrived. */
 async function client(service: TestService, name: string, known: Known): Promise<void> {

@@ -395,10 +395,13 @@ test('a restart keeps pending requests and webhooks; without a service the store
 test('approvers are notified by signed messages with the masked call', () => {
   assert.ok(told.length > 20, `${told.length}`);
   for (const { headers, body } of told) {
-    const message_id = headers['webhook-id']!;
-    const timestamp_s = Number(headers['webhook-timestamp']);
-    assert.equal(headers['webhook-signature'], signWebhook({ message_id, timestamp_s, body }, secret));
-    assert.ok(Math.abs(Date.now() / 1_000 - timestamp_s) < 600);
+    const messageId = headers['webhook-id']!;
+    const timestampS = Number(headers['webhook-timestamp']);
+    assert.equal(
+      headers['webhook-signature'],
+      signWebhook({ message_id: messageId, timestamp_s: timestampS, body }, secret),
+    );
+    assert.ok(Math.abs(Date.now() / 1_000 - timestampS) < 600);
     assert.ok(!/jane\.doe/.test(body), body);
     const { type, data } = JSON.parse(body);
     const { action_shown, ...rest } = data;

@@ -43,7 +43,7 @@ after(async () => {
 });
 
 /** The configuration of the guide, with the address of the server that runs. */
-function configure(on_failure: 'ignore' | 'block'): Record<string, unknown> {
+function configure(onFailure: 'ignore' | 'block'): Record<string, unknown> {
   return {
     classifiers: [
       {
@@ -52,7 +52,7 @@ function configure(on_failure: 'ignore' | 'block'): Record<string, unknown> {
         boundaries: ['input', 'action'],
         labels: { insult: { score_min: 0.8, tag: 'content.insult', severity: 'high' } },
         timeout_ms: 5_000,
-        on_failure,
+        on_failure: onFailure,
       },
     ],
     policies: [{ name: 'no-insults', boundary: ['input'], data_tags: ['content.insult'], action: 'block' }],

@@ -45,13 +45,13 @@ async function ask(path: string, headers: Headers, body?: object) {
   return { status: response.status, json: (await response.json()) as any };
 }
 
-async function requestRefund(tenant_id: string, amount: number): Promise<string> {
+async function requestRefund(tenantId: string, amount: number): Promise<string> {
   const call = {
     tool: 'refund',
     input: { amount },
     agent_id: MARKER,
-    tenant_id,
-    session_id: `${tenant_id}-session`,
+    tenant_id: tenantId,
+    session_id: `${tenantId}-session`,
   };
   const { json } = await ask('/v1/intercept/tool', {}, call);
   assert.equal(json.action, 'require_approval');
@@ -222,13 +222,13 @@ test('a tried text is in no event, and its scan counts nowhere', async () => {
     assert.ok(!(await call('/v1/metrics', null, person)).text.match(/scan_input",decision="block"\} [1-9]/));
     assert.ok(!(await call('/v1/health', null, {})).text.includes('console-try-it'));
     assert.equal((await call('/v1/dashboard/detection/try', { text }, {})).status, 403, 'an agent');
-    const tried_call = { tool: 'Bash', input: { command: 'rm -rf / # hush-marker' } };
-    const refused = await call('/v1/dashboard/action/try', tried_call, person);
+    const triedCall = { tool: 'Bash', input: { command: 'rm -rf / # hush-marker' } };
+    const refused = await call('/v1/dashboard/action/try', triedCall, person);
     const { decision, effects, event_id } = JSON.parse(refused.text);
     assert.deepEqual([decision, effects.length], ['block', 1], refused.text);
     const { text: kept } = await call('/v1/audit/query', { event_id }, person);
     assert.ok(kept.includes('"self_test":true') && !kept.includes('hush-marker'), kept);
-    assert.equal((await call('/v1/dashboard/action/try', tried_call, {})).status, 403, 'an agent');
+    assert.equal((await call('/v1/dashboard/action/try', triedCall, {})).status, 403, 'an agent');
     // The same text as traffic is counted and logged, so that the test can fail.
     const scanned = await call('/v1/scan/input', { text, agent_id: 'bot', tenant_id: 'acme' }, {});
     const logged = await call('/v1/audit/query', { event_id: JSON.parse(scanned.text).event_id }, person);

@@ -56,16 +56,16 @@ before(async () => {
       },
     },
   );
-  const now_ms = Date.now();
-  await reserveAndSettle(costs, { tenant_id: 'acme', now_ms });
+  const nowMs = Date.now();
+  await reserveAndSettle(costs, { tenant_id: 'acme', now_ms: nowMs });
   await reserveAndSettle(
     costs,
-    { tenant_id: 'acme', agent_id: 'b', user_id: null, now_ms },
+    { tenant_id: 'acme', agent_id: 'b', user_id: null, now_ms: nowMs },
     { output_tokens: 5, is_estimated: true },
   );
   await reserveAndSettle(
     costs,
-    { user_id: 'bob', now_ms },
+    { user_id: 'bob', now_ms: nowMs },
     { model: 'mystery', input_tokens: 110, output_tokens: 0 },
   );
   await costs.close();

@@ -19,15 +19,15 @@ const manifest = JSON.parse(read('package.json')) as {
 };
 
 const guide = JSON.parse(read('docs/package.json')) as { devDependencies: Record<string, string> };
-const web_console = JSON.parse(read('console/package.json')) as Pick<
+const webConsole = JSON.parse(read('console/package.json')) as Pick<
   typeof manifest,
   'dependencies' | 'devDependencies'
 >;
 
 const allDependencies = {
   ...guide.devDependencies,
-  ...web_console.dependencies,
-  ...web_console.devDependencies,
+  ...webConsole.dependencies,
+  ...webConsole.devDependencies,
   ...manifest.dependencies,
   ...manifest.optionalDependencies,
   ...manifest.devDependencies,
@@ -140,9 +140,9 @@ test('every link between the pages leads to a file and to a heading in it', () =
       links += 1;
       const target = path === '' ? page : posix.join(posix.dirname(page), path);
       const exists = existsSync(join(root, target));
-      const has_anchor =
+      const hasAnchor =
         anchor === '' || (target.endsWith('.md') && exists && getAnchors(read(target)).has(anchor));
-      if (!exists || !has_anchor) broken.push(`${page}:${line}: ${path}${anchor === '' ? '' : `#${anchor}`}`);
+      if (!exists || !hasAnchor) broken.push(`${page}:${line}: ${path}${anchor === '' ? '' : `#${anchor}`}`);
     }
   }
   assert.deepEqual(broken, []);

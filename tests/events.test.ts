@@ -9,22 +9,22 @@ import { until } from './support/until.ts';
 const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 
 /** Makes a decision on a connection of its own, so that both workers decide. */
-async function decide(service: TestService, agent_id: string, fields: object = {}): Promise<string> {
+async function decide(service: TestService, agentId: string, fields: object = {}): Promise<string> {
   const { text = 'hello', ...others } = fields as { text?: string };
   const answer = await fetch(`${service.url}/v1/scan/input`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', connection: 'close' },
-    body: JSON.stringify({ text, agent_id, ...others }),
+    body: JSON.stringify({ text, agent_id: agentId, ...others }),
   });
   assert.equal(answer.status, 200);
   return ((await answer.json()) as { event_id: string }).event_id;
 }
 
 /** Returns the number of these decisions that a worker made. */
-function decidedBy(service: TestService, writer: string, event_ids: readonly string[]): number {
+function decidedBy(service: TestService, writer: string, eventIds: readonly string[]): number {
   const dir = join(service.state_dir, 'journal', writer);
   const written = readdirSync(dir).map((file) => readFileSync(join(dir, file), 'utf8'));
-  return event_ids.filter((id) => written.some((text) => text.includes(id))).length;
+  return eventIds.filter((id) => written.some((text) => text.includes(id))).length;
 }
 
 describe('the event stream of a service with two workers', () => {

@@ -30,12 +30,12 @@ let operator: string;
 before(async () => {
   service = await startTestService({ config: CONFIG, workers: 2 });
   operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
-  for (const [tenant_id, marker] of Object.entries(MARKERS))
+  for (const [tenantId, marker] of Object.entries(MARKERS))
     for (let at = 0; at < 5; at++)
       await call('/v1/scan/input', {
         text: `my value is ${marker}`,
-        tenant_id,
-        agent_id: `${tenant_id}-bot`,
+        tenant_id: tenantId,
+        agent_id: `${tenantId}-bot`,
       });
 });
 after(() => service.stop());
@@ -57,9 +57,9 @@ async function call(path: string, body?: object, headers?: Headers) {
 }
 
 /** Reads a task until it has ended. */
-async function wait(task_id: string) {
+async function wait(taskId: string) {
   for (let tries = 0; tries < 1_200; tries++) {
-    const { body } = await call(`${TASKS}/${task_id}`);
+    const { body } = await call(`${TASKS}/${taskId}`);
     if (body.state !== 'running') return body;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -179,8 +179,8 @@ test('agents, names of this machine and unknown tasks are refused', async () => 
   assert.equal((await call(`${TASKS}/${none}`)).status, 404);
   assert.equal((await call(`${TASKS}/${none}/cancel`, {})).status, 404);
   assert.equal((await call(`/v1/dashboard/evidence/packs/${none}`)).status, 404);
-  for (const task_id of ['..%2f..%2foperator-token', 'task_x', `${none}.json`])
-    assert.ok([400, 404].includes((await call(`${TASKS}/${task_id}`)).status), task_id);
+  for (const taskId of ['..%2f..%2foperator-token', 'task_x', `${none}.json`])
+    assert.ok([400, 404].includes((await call(`${TASKS}/${taskId}`)).status), taskId);
   for (const body of [{ framework: 'none' }, { since: '2999-01-01' }, { last: 'soon' }])
     assert.equal((await call('/v1/dashboard/evidence/packs', body)).status, 400, JSON.stringify(body));
 });

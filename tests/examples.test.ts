@@ -243,25 +243,25 @@ test('every example is answered as the description shows it', async () => {
     .toSorted((one, other) => place(one) - place(other));
   let allowed = '';
   let issued = '';
-  let key_id = '';
-  let handle_id = '';
-  let silence_id = '';
-  let hold_id = '';
-  let entry_id = '';
-  let task_id = '';
+  let keyId = '';
+  let handleId = '';
+  let silenceId = '';
+  let holdId = '';
+  let entryId = '';
+  let taskId = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path
       .replace(/evt_[0-9a-f]{24}$/, allowed)
       .replace(/cap_[0-9a-f]{24}/, issued)
-      .replace(/key_[0-9a-f]{24}/, key_id)
-      .replace(/task_[0-9a-f]{24}/, task_id);
+      .replace(/key_[0-9a-f]{24}/, keyId)
+      .replace(/task_[0-9a-f]{24}/, taskId);
     const body =
       {
-        memory_resolve_handle: { ...(shown.body as object), handle_id },
-        alert_silences_remove: { silence_id },
-        audit_hold_remove: { hold_id },
-        allowlist_detector_revoke: { id: entry_id },
+        memory_resolve_handle: { ...(shown.body as object), handle_id: handleId },
+        alert_silences_remove: { silence_id: silenceId },
+        audit_hold_remove: { hold_id: holdId },
+        allowlist_detector_revoke: { id: entryId },
       }[shown.name] ?? shown.body;
     const example = { ...shown, path, body };
     const { status, text } = await ask(example);
@@ -271,12 +271,12 @@ test('every example is answered as the description shows it', async () => {
     }
     if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
     if (example.name === 'keys_create' || example.name === 'keys_rotate')
-      key_id = (JSON.parse(text) as { key_id: string }).key_id;
-    if (example.name === 'alert_silences_add') silence_id = JSON.parse(text).silence_id;
-    if (example.name === 'evidence_pack_start') task_id = await finished(JSON.parse(text).task_id);
-    if (example.name === 'audit_hold_add') hold_id = (JSON.parse(text) as { hold_id: string }).hold_id;
-    if (example.name === 'allowlist_detector_add') entry_id = JSON.parse(text).entries?.[0].id;
-    if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
+      keyId = (JSON.parse(text) as { key_id: string }).key_id;
+    if (example.name === 'alert_silences_add') silenceId = JSON.parse(text).silence_id;
+    if (example.name === 'evidence_pack_start') taskId = await finished(JSON.parse(text).task_id);
+    if (example.name === 'audit_hold_add') holdId = (JSON.parse(text) as { hold_id: string }).hold_id;
+    if (example.name === 'allowlist_detector_add') entryId = JSON.parse(text).entries?.[0].id;
+    if (example.name === FIRST) handleId = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);
     // Some answers depend on the machine or the time: their schema is checked elsewhere.
@@ -291,12 +291,12 @@ test('every example is answered as the description shows it', async () => {
 });
 
 /** Waits until a task has ended, and returns its ID. */
-async function finished(task_id: string): Promise<string> {
+async function finished(taskId: string): Promise<string> {
   const name = 'audit_task_show';
-  const path = `/v1/dashboard/audit/tasks/${task_id}`;
+  const path = `/v1/dashboard/audit/tasks/${taskId}`;
   for (let tries = 0; tries < 1_200; tries++) {
     const { text } = await ask({ name, method: 'GET', path, body: undefined, status: 200, answer: null });
-    if (JSON.parse(text).state !== 'running') return task_id;
+    if (JSON.parse(text).state !== 'running') return taskId;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error('the task did not end');
@@ -330,10 +330,10 @@ function addAlert(): void {
 /** Stores the dead letter that the examples show. */
 function addDeadLetter(): void {
   const { delivery_id, subject_id, kind, channel, reason, created_at } = alertsResend.answer!;
-  const created_ms = Date.parse(created_at);
+  const createdMs = Date.parse(created_at);
   insertRow('outbox_messages', {
     ...{ delivery_id, subject_id, kind, attempts: 16, reason, queue: `alerts/${channel}`, status: 'dead' },
-    ...{ body: '{}', urgency: 0, created_ms, finished_ms: created_ms, next_attempt_ms: created_ms },
+    ...{ body: '{}', urgency: 0, created_ms: createdMs, finished_ms: createdMs, next_attempt_ms: createdMs },
   });
 }
 

@@ -47,11 +47,11 @@ async function askFromTheStart(): Promise<{ service: TestService; answers: reado
     const { decision } = (await answer.json()) as { decision?: unknown };
     answers.push({ path, status: answer.status, decision });
   };
-  let is_started = false;
+  let isStarted = false;
   const starting = startTestService({ dir, config, keep: true }).finally(() => {
-    is_started = true;
+    isStarted = true;
   });
-  while (!is_started) await Promise.all(REQUESTS.map(ask));
+  while (!isStarted) await Promise.all(REQUESTS.map(ask));
   return { service: await starting, answers };
 }
 

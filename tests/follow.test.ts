@@ -14,11 +14,11 @@ import { runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-async function decide({ url }: TestService, agent_id: string, tenant_id = 'default'): Promise<string> {
+async function decide({ url }: TestService, agentId: string, tenantId = 'default'): Promise<string> {
   const answer = await fetch(`${url}/v1/scan/input`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', connection: 'close' },
-    body: JSON.stringify({ text: 'hello', agent_id, context: { tenant_id } }),
+    body: JSON.stringify({ text: 'hello', agent_id: agentId, context: { tenant_id: tenantId } }),
   });
   assert.equal(answer.status, 200);
   return ((await answer.json()) as { event_id: string }).event_id;
@@ -55,12 +55,12 @@ function follow(cwd: string, ...words: readonly string[]): FollowProcess {
 }
 
 /** Returns the number of open connections of operators to the process that owns a state folder. */
-function connections(state_dir: string): number {
+function connections(stateDir: string): number {
   const CONNECTED = '03';
   return readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
     .map((line) => line.split(/\s+/))
-    .filter((words) => words[5] === CONNECTED && words[7]?.endsWith(`${state_dir}/operator/operator.sock`))
+    .filter((words) => words[5] === CONNECTED && words[7]?.endsWith(`${stateDir}/operator/operator.sock`))
     .length;
 }
 

@@ -25,9 +25,9 @@ function run(dir: string, args: readonly string[], blocks: number | null): Promi
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  let is_stopped = false;
+  let isStopped = false;
   const stop = (): void => {
-    is_stopped = true;
+    isStopped = true;
     child.kill('SIGTERM');
   };
   const timer = setTimeout(() => {
@@ -37,13 +37,13 @@ function run(dir: string, args: readonly string[], blocks: number | null): Promi
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
       output += chunk;
-      if (!is_stopped && output.includes('The service runs')) stop();
+      if (!isStopped && output.includes('The service runs')) stop();
     });
   }
   return new Promise((done) => {
     child.on('close', (code) => {
       clearTimeout(timer);
-      done({ code: is_stopped ? null : code, output });
+      done({ code: isStopped ? null : code, output });
     });
   });
 }
@@ -94,31 +94,31 @@ test('init on a full disk reports it, and leaves no file that the next run would
 
 test('a start on a nearly full disk ends with one sentence, wherever the space runs out', async (t) => {
   const disk = mkdtempSync(join(tmpdir(), 'full-disk-'));
-  const is_mounted = mount(disk);
+  const isMounted = mount(disk);
   t.after(() => {
-    if (is_mounted) execFileSync('umount', ['-l', disk]);
+    if (isMounted) execFileSync('umount', ['-l', disk]);
     rmSync(disk, { recursive: true, force: true });
   });
   // Without the permission to mount, the size limits above replace it.
-  if (!is_mounted) return t.diagnostic('a disk of its own needs root');
-  let ran_count = 0;
-  for (const free_kb of [0, 60, 450]) {
-    const dir = join(disk, `free-${free_kb}`);
+  if (!isMounted) return t.diagnostic('a disk of its own needs root');
+  let ranCount = 0;
+  for (const freeKb of [0, 60, 450]) {
+    const dir = join(disk, `free-${freeKb}`);
     mkdirSync(dir);
     writeFileSync(join(dir, 'service.yaml'), 'server: {port: 0}\n');
-    fill(disk, free_kb);
+    fill(disk, freeKb);
     const ran = await run(dir, ['serve'], null);
-    assertOneSentence(ran, `${free_kb} KB`);
+    assertOneSentence(ran, `${freeKb} KB`);
     assert.equal(ran.code, 2, ran.output);
-    if (free_kb === 0) {
+    if (freeKb === 0) {
       const doctor = await run(dir, ['doctor'], null);
       assert.match(doctor.output, /fail +The disk of the state folder .* is full/);
     }
     rmSync(join(disk, 'fill'));
     rmSync(dir, { recursive: true });
-    ran_count++;
+    ranCount++;
   }
-  assert.equal(ran_count, 3);
+  assert.equal(ranCount, 3);
 });
 
 function mount(disk: string): boolean {
@@ -131,7 +131,7 @@ function mount(disk: string): boolean {
 }
 
 /** Fills the disk except for the given space. */
-function fill(disk: string, free_kb: number): void {
+function fill(disk: string, freeKb: number): void {
   const { bavail, bsize } = statfsSync(disk);
-  writeFileSync(join(disk, 'fill'), Buffer.alloc(bavail * bsize - free_kb * 1_024));
+  writeFileSync(join(disk, 'fill'), Buffer.alloc(bavail * bsize - freeKb * 1_024));
 }

@@ -89,8 +89,8 @@ async function blockCall(marker: string): Promise<string> {
   return (await call('/v1/intercept/tool', { tool: 'Bash', input, agent_id: 'eraser' }, {})).body.event_id;
 }
 
-async function readShown(event_id: string): Promise<string | undefined> {
-  return (await call('/v1/audit/query', { event_id })).body.events[0].action_shown;
+async function readShown(eventId: string): Promise<string | undefined> {
+  return (await call('/v1/audit/query', { event_id: eventId })).body.events[0].action_shown;
 }
 
 /** Lists the files that contain a text. A file that is renamed meanwhile has another name, so the list is read again. */
@@ -126,14 +126,14 @@ test('erases shown actions from every file, unless a hold covers them', async ()
 });
 
 test('refuses to erase for agents, and without one event or time', async () => {
-  const event_id = `evt_${'0'.repeat(24)}`;
+  const eventId = `evt_${'0'.repeat(24)}`;
   for (const headers of [{ 'x-service-key': KEY }, { 'x-service-user': 'root' }, {}])
-    assert.equal((await call(ERASE, { event_id }, headers)).status, 403);
+    assert.equal((await call(ERASE, { event_id: eventId }, headers)).status, 403);
   for (const [body, status] of [
     [{}, 400],
-    [{ event_id, before: '1d' }, 400],
+    [{ event_id: eventId, before: '1d' }, 400],
     [{ before: 'yesterday' }, 400],
-    [{ event_id }, 404],
+    [{ event_id: eventId }, 404],
   ] as const)
     assert.equal((await call(ERASE, body)).status, status, JSON.stringify(body));
 });

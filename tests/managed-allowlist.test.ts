@@ -17,10 +17,11 @@ test('an entry acts on all workers for its tenant until it is removed, and holds
       origin: { file: null, label: '', base_dir: '' },
       detection: {},
     };
-    const rule_id = (await call('/v1/scan/input', { body: { text: MAIL }, as: null })).body.violations[0]
+    const ruleId = (await call('/v1/scan/input', { body: { text: MAIL }, as: null })).body.violations[0]
       .rule_id;
-    const fingerprint = ensureFingerprints(place)(rule_id, MAIL);
-    const decide = (tenant_id: string) => listOutputDecisions(call, { text: `To ${MAIL}.`, tenant_id });
+    const fingerprint = ensureFingerprints(place)(ruleId, MAIL);
+    const decide = (tenantId: string) =>
+      listOutputDecisions(call, { text: `To ${MAIL}.`, tenant_id: tenantId });
     assert.deepEqual(await decide('acme'), ['modify']);
 
     const body = { fingerprint, tenant_id: 'acme', reason: 'the shop itself', expires_in: '30d' };

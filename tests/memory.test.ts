@@ -307,10 +307,10 @@ test('without a credential memory is there in sidecar mode, and not in gateway m
   assert.equal((await post(sidecar, 'memory/write', body, null)).json.allowed, true);
   assert.equal((await post(sidecar, 'memory/purge-expired', {}, null)).status, 403);
   await sidecar.stop();
-  const without_documents = await startTestService({ config: null });
-  const purge = await post(without_documents, 'memory/purge-expired', {}, getOperator(without_documents));
+  const withoutDocuments = await startTestService({ config: null });
+  const purge = await post(withoutDocuments, 'memory/purge-expired', {}, getOperator(withoutDocuments));
   assert.deepEqual([purge.status, purge.json], [200, { purged: 0 }]);
-  await without_documents.stop();
+  await withoutDocuments.stop();
   const gateway = await started({}, { server: { mode: 'gateway', workers: 2 }, auth: {} });
   for (const path of ['memory/write', 'memory/read', 'memory/resolve-handle'] as const) {
     const { status, json } = await post(gateway, path, bodyFor(path, { ...body, handle_id: 'x' }), null);
@@ -330,7 +330,7 @@ test('nothing that was acknowledged is lost to SIGKILL, and no file holds a valu
   for (let round = 0; round < ROUNDS; round++) {
     const running: TestService = await started({ dir, keep: true });
     dir = running.dir;
-    const before_kill = kept.size;
+    const beforeKill = kept.size;
     const writers = Array.from({ length: 6 }, async (_, writer) => {
       for (let at = 0; at < 400; at += 6) {
         const key = `fact-${at + writer}`;
@@ -343,15 +343,15 @@ test('nothing that was acknowledged is lost to SIGKILL, and no file holds a valu
         kept.set(key, answer.json.handle_id);
       }
     });
-    const aim = before_kill + 20 + 10 * round;
+    const aim = beforeKill + 20 + 10 * round;
     await until(() => kept.size >= aim, 'writes before the kill', 1);
     killAll(running);
     await Promise.all(writers);
   }
   const last = await started({ dir, keep: true });
   let ran = 0;
-  for (const [key, handle_id] of kept) {
-    const { json } = await post(last, 'memory/resolve-handle', { handle_id }, anna.key);
+  for (const [key, handleId] of kept) {
+    const { json } = await post(last, 'memory/resolve-handle', { handle_id: handleId }, anna.key);
     assert.equal(json.value?.text, `${PLAIN}-${key}`, JSON.stringify(json));
     ran++;
   }

@@ -151,12 +151,12 @@ test('a user signs in at a real OpenID provider, with roles and tenants from cla
     assert.equal((await elsewhere.get(back)).location, `${origin}/dashboard`, path);
   }
   // A text counts as what it says, not as true.
-  for (const email_verified of ['false', false, 0, null]) {
+  for (const emailVerified of ['false', false, 0, null]) {
     const unverified = openBrowser();
-    Object.assign(provider.claims, { email_verified });
+    Object.assign(provider.claims, { email_verified: emailVerified });
     const sent = await follow(unverified, `${origin}/v1/auth/oidc/start`, isCallback);
     const { location } = await unverified.get(sent);
-    assert.equal(location, `${origin}/dashboard/sign-in?error=no_access`, String(email_verified));
+    assert.equal(location, `${origin}/dashboard/sign-in?error=no_access`, String(emailVerified));
   }
   provider.claims.email_verified = true;
   provider.claims.groups = ['unknown'];

@@ -31,7 +31,7 @@ const env = ownNodeEnvironment();
 const PACKAGE_BYTES_MAX = 40_000_000;
 /** The copy that npx leaves for the hooks, with its Node. */
 const COPY_BYTES_MAX = 150_000_000;
-let packed_bytes = 0;
+let packedBytes = 0;
 
 /** Returns the installed package's size. */
 function readUnpackedSize(printed: string): number {
@@ -45,10 +45,10 @@ before(async () => {
   mkdirSync(app);
   const built = await runProgram(['npm', 'run', 'build:npm'], { cwd: root, env });
   assert.equal(built.code, 0, built.stdout + built.stderr);
-  const words_of_pack = ['npm', 'pack', '--json', '--pack-destination', dir, `./${STAGED_PACKAGE}`];
-  const packed = await runProgram(words_of_pack, { cwd: root, env });
+  const wordsOfPack = ['npm', 'pack', '--json', '--pack-destination', dir, `./${STAGED_PACKAGE}`];
+  const packed = await runProgram(wordsOfPack, { cwd: root, env });
   assert.equal(packed.code, 0, packed.stdout + packed.stderr);
-  packed_bytes = readUnpackedSize(packed.stdout);
+  packedBytes = readUnpackedSize(packed.stdout);
   const tarball = readdirSync(dir).find((name) => name.endsWith('.tgz'));
   assert.ok(tarball);
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
@@ -94,7 +94,7 @@ test('it contains its packages with their licences, and stays small', () => {
   const licences = readFileSync(join(installed, 'dist/vendor/LICENSES.txt'), 'utf8');
   for (const name of ['fastify', 'pg', '@modelcontextprotocol/server'])
     assert.ok(licences.includes(`${name} `));
-  assert.ok(packed_bytes > 10_000_000 && packed_bytes <= PACKAGE_BYTES_MAX, `${packed_bytes} bytes`);
+  assert.ok(packedBytes > 10_000_000 && packedBytes <= PACKAGE_BYTES_MAX, `${packedBytes} bytes`);
 });
 
 test('a bundle for browsers needs nothing of Node, and its adapters share the errors of the guard', async () => {
@@ -185,8 +185,8 @@ test('npx sets a coding agent up in one command, and its hook still blocks when 
     done.stderr,
   );
   assert.ok(doctor.blocking === doctor.tried && doctor.tried > 0, done.stdout);
-  const ran_from = readdirSync(join(cache, '_npx')).map((name) => join(cache, '_npx', name));
-  const ours = ran_from.filter((folder) => existsSync(join(folder, 'node_modules/customshouse')));
+  const ranFrom = readdirSync(join(cache, '_npx')).map((name) => join(cache, '_npx', name));
+  const ours = ranFrom.filter((folder) => existsSync(join(folder, 'node_modules/customshouse')));
   assert.ok(ours.length > 0);
   for (const folder of ours) rmSync(folder, { recursive: true });
   const settings = readFileSync(join(project, '.claude/settings.json'), 'utf8');

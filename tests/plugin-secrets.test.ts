@@ -74,9 +74,9 @@ async function issue(): Promise<string> {
   return json.token;
 }
 
-const resolve = (secret_key: string) =>
+const resolve = (secretKey: string) =>
   ask('/v1/secrets/resolve', {
-    secret_key,
+    secret_key: secretKey,
     capability_token_id: token,
     tool: 'send_email',
     agent_id: 'mail-bot',

@@ -77,7 +77,11 @@ test('a LiteLLM proxy is answered in its own words by every worker', async () =>
   // The proxy appends a path of its own to the configured URL.
   const below = '/v1/adapters/litellm/beta/litellm_basic_guardrail_api';
   assert.deepEqual(await everyWorker(request(['hello']), below), { action: 'NONE' });
-  const response = (...tool_calls: readonly unknown[]) => ({ input_type: 'response', texts: [], tool_calls });
+  const response = (...toolCalls: readonly unknown[]) => ({
+    input_type: 'response',
+    texts: [],
+    tool_calls: toolCalls,
+  });
   assert.deepEqual(await everyWorker(response(call('note', { text: 'milk' }))), { action: 'NONE' });
   const rows: readonly (readonly [what: string, body: unknown, reason: RegExp])[] = [
     [
@@ -142,10 +146,10 @@ function hook(payload: unknown, ...words: string[]): { code: number | null; stdo
   return { code: status, stdout, stderr };
 }
 
-const cascade = (agent_action_name: string, tool_info: unknown) => ({
-  agent_action_name,
+const cascade = (agentActionName: string, toolInfo: unknown) => ({
+  agent_action_name: agentActionName,
   trajectory_id: 't-1',
-  tool_info,
+  tool_info: toolInfo,
 });
 
 test('a coding agent of a plug-in is decided by the service that runs', () => {

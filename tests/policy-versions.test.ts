@@ -91,12 +91,12 @@ test('a wrong decision becomes a case with masked content', async () => {
   const tested = await call('/v1/dashboard/policies/test', { body: { cases: text } });
   assert.deepEqual([tested.body.problems, tested.body.failed], [[], drafted.body.passes ? 0 : 1]);
   const scanned = await call('/v1/scan/input', { body: { text: 'hello' } });
-  const without_call = await call(CASE, { body: { event_id: scanned.body.event_id } });
-  assert.deepEqual([without_call.status, /holds no call/.test(without_call.body.error)], [409, true]);
+  const withoutCall = await call(CASE, { body: { event_id: scanned.body.event_id } });
+  assert.deepEqual([withoutCall.status, /holds no call/.test(withoutCall.body.error)], [409, true]);
   const foreign = await call(CASE, { body: { event_id: body.event_id }, as: { user: 'ann' } });
   assert.equal(foreign.status, 403);
-  const by_key = await call(CASE, { body: { event_id: body.event_id }, as: { token: KEY } });
-  assert.equal(by_key.status, 403);
+  const byKey = await call(CASE, { body: { event_id: body.event_id }, as: { token: KEY } });
+  assert.equal(byKey.status, 403);
 });
 
 test('a saved document is active in all workers, is listed, compared and taken back', async () => {

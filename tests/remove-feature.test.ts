@@ -31,12 +31,12 @@ function copyWithout(names: readonly string[]): string {
       ([, constant]) => constant!,
     ),
   );
-  const is_named = (line: string) =>
+  const isNamed = (line: string) =>
     constants.some((each) => new RegExp(`\\b${each}\\b`).test(line)) ||
     names.some((name) => line.includes(`/features/${name}/`));
   for (const list of FEATURE_LISTS) {
     const lines = readFileSync(join(copy, list), 'utf8').split('\n');
-    writeFileSync(join(copy, list), lines.filter((line) => !is_named(line)).join('\n'));
+    writeFileSync(join(copy, list), lines.filter((line) => !isNamed(line)).join('\n'));
   }
   for (const name of names) rmSync(join(copy, 'src', 'features', name), { recursive: true });
   return copy;
@@ -77,8 +77,8 @@ test('the service answers without removable features', async () => {
     const pay = await decide(service, '/v1/intercept/tool', { ...TOOL_CALL, tool: 'pay' });
     assert.partialDeepStrictEqual(pay, { decision: 'block', rule: 'pay-asks' });
     assert.ok(!('approval' in pay));
-    const with_token = { ...TOOL_CALL, capability_token_id: `svc_cap_${'0'.repeat(24)}_${'A'.repeat(43)}` };
-    assert.partialDeepStrictEqual(await decide(service, '/v1/intercept/tool', with_token), {
+    const withToken = { ...TOOL_CALL, capability_token_id: `svc_cap_${'0'.repeat(24)}_${'A'.repeat(43)}` };
+    assert.partialDeepStrictEqual(await decide(service, '/v1/intercept/tool', withToken), {
       decision: 'block',
       rule: 'capability_token.unknown',
     });

@@ -29,8 +29,8 @@ interface Law {
   readonly run: (world: World) => Promise<void>;
 }
 
-const get = (backend: SecretBackend, key: string, timeout_ms = PATIENT_MS) =>
-  backend.get(key, AbortSignal.timeout(timeout_ms));
+const get = (backend: SecretBackend, key: string, timeoutMs = PATIENT_MS) =>
+  backend.get(key, AbortSignal.timeout(timeoutMs));
 
 /** Returns the failure of a request, and checks that it contains no value and no credential. */
 async function getFailure(question: Promise<unknown>, world: World): Promise<SecretFailure> {
@@ -113,20 +113,20 @@ const laws: readonly Law[] = [
   {
     name: 'through the cache a rotation is seen when the value is too old, and an old value is never given',
     run: async (world) => {
-      let now_ms = 0;
+      let nowMs = 0;
       const limits = { timeout_ms: PATIENT_MS, cache_ttl_ms: 60_000, cache_entries_max: 10 };
       const backend = await world.open('right');
-      const secrets = openSecrets({ name: 'b', backend, ...limits, now_ms: () => now_ms });
+      const secrets = openSecrets({ name: 'b', backend, ...limits, now_ms: () => nowMs });
       assert.equal(await secrets.get('alpha'), VALUES.alpha);
       await world.put({ ...VALUES, alpha: ROTATED });
-      now_ms = 59_999;
+      nowMs = 59_999;
       assert.equal(await secrets.get('alpha'), VALUES.alpha);
-      now_ms = 60_000;
+      nowMs = 60_000;
       assert.equal(await secrets.get('alpha'), ROTATED);
       if (world.gate !== null) {
         world.gate.set('shut');
         assert.equal(await secrets.get('alpha'), ROTATED);
-        now_ms = 120_000;
+        nowMs = 120_000;
         await assert.rejects(secrets.get('alpha'), (error) => {
           assert.ok(error instanceof SecretReadError);
           assert.match(error.message, /^The secret `alpha` could not be read: the backend `b` [^`]+.*\.$/s);

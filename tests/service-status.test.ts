@@ -93,12 +93,12 @@ test('the settings are read again after a change of the file, of the same length
     const { json } = await ask('/v1/dashboard/settings', 'ann');
     return json.settings.find(({ path }: { path: string }) => path === 'secrets.timeout_ms').value;
   };
-  const write = (timeout_ms: number) =>
-    writeFileSync(file, JSON.stringify({ ...config, secrets: { backend: 'env', timeout_ms } }));
+  const write = (timeoutMs: number) =>
+    writeFileSync(file, JSON.stringify({ ...config, secrets: { backend: 'env', timeout_ms: timeoutMs } }));
   // Each worker has its own memory, so each value is read several times.
-  for (const timeout_ms of [1_000, 2_000, 3_000]) {
-    write(timeout_ms);
-    for (let time = 0; time < 6; time++) assert.equal(await read(), timeout_ms);
+  for (const timeoutMs of [1_000, 2_000, 3_000]) {
+    write(timeoutMs);
+    for (let time = 0; time < 6; time++) assert.equal(await read(), timeoutMs);
   }
   utimesSync(file, 0, 0);
   assert.equal(await read(), 3_000, 'a touched file is read again');

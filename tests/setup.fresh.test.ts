@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root, runProgram, userEnvironment } from './support/checkout.ts';
-import { is_nightly, testNightly } from './support/nightly.ts';
+import { isNightly, testNightly } from './support/nightly.ts';
 import { freePort } from './support/service.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'service-setup-')));
@@ -55,13 +55,13 @@ test('two first uses at once: one sets up, both answer', async () => {
 const STARTED_BYTES_MAX = 350_000_000;
 
 test('a start installs the packages of the program alone', async () => {
-  for (const [name, is_there] of [
+  for (const [name, isThere] of [
     ['fastify', true],
     ['pg', true],
     ['typescript', false],
     ['@biomejs/biome', false],
   ] as const)
-    assert.equal(existsSync(join(clone, 'node_modules', name)), is_there, name);
+    assert.equal(existsSync(join(clone, 'node_modules', name)), isThere, name);
   const { stdout } = await runProgram(['du', '-sb', clone]);
   const bytes = Number.parseInt(stdout, 10);
   assert.ok(bytes > 50_000_000 && bytes <= STARTED_BYTES_MAX, stdout);
@@ -83,11 +83,11 @@ test('a later use says nothing and starts from anywhere, also through links', as
     const ran = await runProgram([program, '--version'], { cwd, env });
     assert.deepEqual(ran, { code: 0, stdout: `${version}\n`, stderr: '' }, program);
   }
-  const by_name = await runProgram(['service', '--version'], {
+  const byName = await runProgram(['service', '--version'], {
     cwd: '/',
     env: { ...env, PATH: `${clone}:${env.PATH}` },
   });
-  assert.equal(by_name.stdout.trim(), version);
+  assert.equal(byName.stdout.trim(), version);
 });
 
 test('a lock file that changed in date alone installs nothing', async () => {
@@ -148,7 +148,7 @@ testNightly('npm start serves, from nothing', {}, async () => {
   await serves('npm', ['start', '--', '--port'], env);
 });
 
-if (is_nightly && process.getuid?.() === 0) {
+if (isNightly && process.getuid?.() === 0) {
   test('another user than root starts from nothing, and without a home', async () => {
     rmSync(join(clone, 'node_modules'), { recursive: true, force: true, maxRetries: 5 });
     rmSync(join(clone, 'scripts', 'node', 'node_modules'), { recursive: true, force: true });
@@ -185,8 +185,8 @@ async function getAnswer(
   url: string,
   alive: () => boolean,
 ): Promise<{ status: string; version: string } | null> {
-  const until_ms = Date.now() + 120_000;
-  while (Date.now() < until_ms && alive()) {
+  const untilMs = Date.now() + 120_000;
+  while (Date.now() < untilMs && alive()) {
     const answer = await fetch(url).catch(() => null);
     if (answer?.ok) return (await answer.json()) as { status: string; version: string };
     await sleep(100);

@@ -38,7 +38,7 @@ async function client(url: string, answered: string[]): Promise<void> {
 function recordedIds(service: TestService): Set<string> {
   const ids = new Set<string>();
   for (const text of journalTexts(service))
-    for (const [, event_id] of text.matchAll(/"event_id":"(evt_[0-9a-f]{24})"/g)) ids.add(event_id!);
+    for (const [, eventId] of text.matchAll(/"event_id":"(evt_[0-9a-f]{24})"/g)) ids.add(eventId!);
   return ids;
 }
 
@@ -61,7 +61,7 @@ test('no answered decision is lost to SIGKILL', { timeout: 180_000 }, async () =
   const service = await startTestService({ dir, workers: 2 });
   try {
     const seen = recordedIds(service);
-    const lost = answered.filter((event_id) => !seen.has(event_id));
+    const lost = answered.filter((eventId) => !seen.has(eventId));
     assert.deepEqual(lost, []);
     const verified = execFileSync(program, ['audit', 'verify', '--json'], {
       cwd: service.dir,

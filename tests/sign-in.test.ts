@@ -235,13 +235,13 @@ test('an authenticator app is a second factor, and each code counts once', async
 });
 
 /** Makes all proofs of a user's sessions an hour old. */
-function ageProofs(user_id: string): void {
+function ageProofs(userId: string): void {
   const store = new DatabaseSync(join(service.state_dir, 'store.db'), { timeout: 30_000 });
   const aged = store
     .prepare(
       'update user_sessions set created_ms = created_ms - 3600000, second_factor_ms = second_factor_ms - 3600000 where user_id = ?',
     )
-    .run(user_id);
+    .run(userId);
   store.close();
   assert.notEqual(aged.changes, 0);
 }
@@ -306,16 +306,16 @@ test('a session alone adds and removes no second factor', async () => {
   await newcomer.ask('POST', '/v1/session/set-up', { token, password: PASSWORD });
   await newcomer.refresh();
   let refused = 0;
-  for (const [browser, user_id, has_factor] of [
+  for (const [browser, userId, hasFactor] of [
     [admin, 'root', true],
     [newcomer, 'nina', false],
   ] as const) {
     for (const [path, body] of changes)
-      assert.notEqual((await browser.ask('POST', path, body, named)).status, 403, `${user_id} ${path}`);
-    ageProofs(user_id);
+      assert.notEqual((await browser.ask('POST', path, body, named)).status, 403, `${userId} ${path}`);
+    ageProofs(userId);
     for (const [path, body] of changes) {
       const { status, json } = await browser.ask('POST', path, body, named);
-      assert.deepEqual([status, json.second_factor_required], [403, has_factor || undefined], path);
+      assert.deepEqual([status, json.second_factor_required], [403, hasFactor || undefined], path);
       refused += 1;
     }
   }
@@ -343,8 +343,8 @@ test('guesses delay unknown devices only, and each is in the audit log', async (
   for (let at = 0; at < 12; at += 1)
     statuses.push((await openBrowser().ask('POST', '/v1/session/sign-in', guess)).status);
   assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
-  const right = (browser: ReturnType<typeof openBrowser>, user_id = 'root') =>
-    browser.ask('POST', '/v1/session/sign-in', { user_id, password: PASSWORD });
+  const right = (browser: ReturnType<typeof openBrowser>, userId = 'root') =>
+    browser.ask('POST', '/v1/session/sign-in', { user_id: userId, password: PASSWORD });
   const limited = await right(openBrowser());
   assert.equal(limited.status, 429);
   assert.match(limited.json.error, /^Too many attempts. Try again in (?:2\d|30) seconds\.$/);

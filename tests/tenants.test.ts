@@ -76,9 +76,9 @@ const put = (policies: readonly object[], more: object = {}, as?: Call['as']) =>
 
 const EMAIL = 'Write to jane.doe@corp-mail.io today.';
 /** Sends a text on eight connections, so that both workers answer. */
-async function decisions(tenant_id: string): Promise<readonly string[]> {
+async function decisions(tenantId: string): Promise<readonly string[]> {
   const one = () =>
-    call('/v1/guard/output', { body: { text: EMAIL, tenant_id }, as: null }).then(
+    call('/v1/guard/output', { body: { text: EMAIL, tenant_id: tenantId }, as: null }).then(
       ({ body }) => body.decision,
     );
   return [...new Set(await Promise.all(Array.from({ length: 8 }, one)))];

@@ -163,7 +163,7 @@ function assertForwarded(results: readonly string[]): void {
 const getBody = () => JSON.parse(provider.received().at(-1)!.body.toString('utf8'));
 
 test('the LLM proxy withholds wrapped injections in chat completions', async () => {
-  const tool_calls = samples.map((_, at) => ({
+  const toolCalls = samples.map((_, at) => ({
     id: `c${at}`,
     type: 'function',
     function: { name: 'fetch', arguments: '{}' },
@@ -174,7 +174,7 @@ test('the LLM proxy withholds wrapped injections in chat completions', async () 
       model: 'gpt-5.4-mini',
       messages: [
         { role: 'user', content: 'Look it up.' },
-        { role: 'assistant', tool_calls },
+        { role: 'assistant', tool_calls: toolCalls },
         ...samples.map((content, at) => ({ role: 'tool', tool_call_id: `c${at}`, content })),
       ],
     },

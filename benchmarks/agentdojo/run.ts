@@ -132,7 +132,7 @@ function count(runs: readonly AgentRun[]) {
   const pairs = [...groupPairs(runs).values()];
   const clean = runs.filter(({ injection_task }) => injection_task === null);
   const attacked = pairs.flat();
-  const waited_ms = attacked.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const waitedMs = attacked.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   return {
     pairs: pairs.length,
     attacks: pairs.filter((each) => each.some(({ is_reached }) => is_reached)).length,
@@ -148,7 +148,7 @@ function count(runs: readonly AgentRun[]) {
     finished: clean.filter(isFinished).length,
     clean: countChanges(clean),
     attacked: countChanges(attacked),
-    ms_per_run: Math.round((10 * waited_ms) / attacked.length) / 10,
+    ms_per_run: Math.round((10 * waitedMs) / attacked.length) / 10,
   };
 }
 

@@ -24,7 +24,7 @@ const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 1);
 const scratch = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'bench-audit-'));
 const WAITING = [1, 32, 128, 512];
-const now_ms = Date.now;
+const nowMs = Date.now;
 
 /** Returns an event of an ordinary scan, about 750 bytes of JSON. One in ten has tags. */
 function event(index: number): AuditEvent {
@@ -60,7 +60,7 @@ interface Load {
 
 /** Keeps `waiting` calls of `append` open for the time of a measurement. */
 async function measure(waiting: number, append: (index: number) => Promise<void>): Promise<Load> {
-  const took_us: number[] = [];
+  const tookUs: number[] = [];
   let next = 0;
   const start = performance.now();
   const end = start + seconds * 1_000;
@@ -69,15 +69,15 @@ async function measure(waiting: number, append: (index: number) => Promise<void>
       for (let before = performance.now(); before < end; ) {
         await append(next++);
         const after = performance.now();
-        took_us.push((after - before) * 1_000);
+        tookUs.push((after - before) * 1_000);
         before = after;
       }
     }),
   );
-  const elapsed_s = (performance.now() - start) / 1_000;
-  took_us.sort((a, b) => a - b);
-  const at = (share: number): number => took_us[Math.floor((took_us.length - 1) * share)]!;
-  return { per_second: took_us.length / elapsed_s, p50_us: at(0.5), p99_us: at(0.99) };
+  const elapsedS = (performance.now() - start) / 1_000;
+  tookUs.sort((a, b) => a - b);
+  const at = (share: number): number => tookUs[Math.floor((tookUs.length - 1) * share)]!;
+  return { per_second: tookUs.length / elapsedS, p50_us: at(0.5), p99_us: at(0.99) };
 }
 
 /**
@@ -112,14 +112,14 @@ async function openBare(path: string) {
 
 async function openReal(name: string) {
   const dir = join(scratch, name);
-  const signing_key = await openSigningKey({ dir: join(dir, 'keys'), now_ms });
+  const signingKey = await openSigningKey({ dir: join(dir, 'keys'), now_ms: nowMs });
   const rotation = { max_size_bytes: 104_857_600, max_age_days: 90, compress_rotated: false };
   const journal = await openJournal({
     dir: join(dir, 'journal'),
     writer: 'bench',
     ...rotation,
-    signing_key,
-    now_ms,
+    signing_key: signingKey,
+    now_ms: nowMs,
   });
   return {
     dir: join(dir, 'journal'),
@@ -136,10 +136,10 @@ async function benchJournal(): Promise<void> {
     const pairs: { real: Load; bare: Load }[] = [];
     for (let round = 0; round < rounds; round++) {
       const bare = await openBare(join(scratch, `bare-${waiting}-${round}`));
-      const bare_load = await measure(waiting, bare.append);
+      const bareLoad = await measure(waiting, bare.append);
       await bare.close();
       const real = await openReal(`journal-${waiting}-${round}`);
-      pairs.push({ bare: bare_load, real: await measure(waiting, real.append) });
+      pairs.push({ bare: bareLoad, real: await measure(waiting, real.append) });
       await real.close();
     }
     const of = (pick: (pair: (typeof pairs)[number]) => number): number[] => pairs.map(pick);
@@ -176,9 +176,9 @@ function bareInserts(path: string): number {
     for (const row of rows.slice(from, from + 512)) insert.run(...row);
     database.exec('COMMIT');
   }
-  const per_second = INDEXED / ((performance.now() - start) / 1_000);
+  const perSecond = INDEXED / ((performance.now() - start) / 1_000);
   database.close();
-  return per_second;
+  return perSecond;
 }
 
 const QUESTIONS: AuditFilter[] = [
@@ -217,7 +217,7 @@ async function benchQuestions(index: Awaited<ReturnType<typeof openIndex>>): Pro
     const took: number[] = [];
     for (let time = 0; time < 7; time++) {
       const start = performance.now();
-      await queryIndex(index, filter, { now_ms });
+      await queryIndex(index, filter, { now_ms: nowMs });
       took.push(performance.now() - start);
     }
     process.stdout.write(

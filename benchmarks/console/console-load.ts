@@ -78,13 +78,19 @@ async function measureLoad(context: BrowserContext, url: string): Promise<LoadRe
   await waitUntil(page, 'globalThis.figuresAt > 0 && globalThis.chartAt > 0');
   const { requests, scripts } = counts();
   await waitUntil(page, `performance.now() - Math.max(chartAt, ...longTasks) > ${QUIET_MS}`);
-  const [figures_ms, chart_ms, interactive_ms, reference_ms] = (await page.evaluate(
+  const [figuresMs, chartMs, interactiveMs, referenceMs] = (await page.evaluate(
     `[figuresAt, chartAt, Math.max(figuresAt, ...longTasks), ${REFERENCE}]`,
   )) as [number, number, number, number];
   const bodies = await Promise.all(scripts.map((script) => script.body()));
   await page.close();
   return {
-    ...{ figures_ms, chart_ms, interactive_ms, reference_ms, requests },
+    ...{
+      figures_ms: figuresMs,
+      chart_ms: chartMs,
+      interactive_ms: interactiveMs,
+      reference_ms: referenceMs,
+      requests,
+    },
     script_bytes: bodies.reduce((sum, body) => sum + body.length, 0),
     script_gzip_bytes: bodies.reduce((sum, body) => sum + gzipSync(body).length, 0),
   };

@@ -15,7 +15,7 @@ import { DEMO_CONFIGURATION } from '../../scripts/demo/configuration.ts';
 import { startPostgres } from '../../src/platform/store/testing/postgres-server.ts';
 import { startTestService } from '../../tests/support/service.ts';
 
-const on_postgres = process.argv.includes('--postgres');
+const onPostgres = process.argv.includes('--postgres');
 const words = process.argv.slice(2).filter((word) => word !== '--postgres');
 const events = Number(words[0] ?? 1_000_000);
 const requests = Number(words[1] ?? 40);
@@ -111,7 +111,7 @@ try {
     const args = [demo, '--folder', folder, '--no-serve', '--events', String(events)];
     execFileSync(process.execPath, args, { stdio: 'inherit' });
   }
-  const postgres = on_postgres ? await startPostgres() : null;
+  const postgres = onPostgres ? await startPostgres() : null;
   const url = await postgres?.makeDatabase();
   const config = `${DEMO_CONFIGURATION}${url === undefined ? '' : `storage: { url: '${url}' }\n`}`;
   const service = await startTestService({ dir: folder, config, workers: 1, keep: true });
@@ -119,7 +119,7 @@ try {
     const total = await waitForIndex(service.url);
     const health = percentile(await time(service.url, { name: 'health', path: '/v1/health' }), 0.5);
     process.stdout.write(
-      `${total} events in the index, the store on ${on_postgres ? 'PostgreSQL' : 'SQLite'}, load of the machine ${loadavg()[0]!.toFixed(1)}; a health check takes ${health.toFixed(1)} ms\n\n`,
+      `${total} events in the index, the store on ${onPostgres ? 'PostgreSQL' : 'SQLite'}, load of the machine ${loadavg()[0]!.toFixed(1)}; a health check takes ${health.toFixed(1)} ms\n\n`,
     );
     process.stdout.write(
       '| Page | Median ms | p95 ms | Median, ratio to a health check |\n|---|---|---|---|\n',

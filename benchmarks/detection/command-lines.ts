@@ -97,8 +97,8 @@ function getConsoles(text: string): readonly string[] {
 }
 
 /** Returns the commands of a block, without prompts, comments and output of programs. */
-function getLines(block: string, has_prompts: boolean): readonly string[] {
-  const prompts = has_prompts || /^\s*[$%] /m.test(block);
+function getLines(block: string, hasPrompts: boolean): readonly string[] {
+  const prompts = hasPrompts || /^\s*[$%] /m.test(block);
   return joined(block)
     .split('\n')
     .filter((line) => !prompts || /^\s*[$%] /.test(line))

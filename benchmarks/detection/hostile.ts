@@ -58,25 +58,25 @@ function hostilePieces({ id, examples }: Detector): readonly (readonly [name: st
   return [...new Set(pieces)].map((piece) => [`${id} ${JSON.stringify(piece.slice(0, 24))}`, piece]);
 }
 
-function report(title: string, figures: readonly Figure[], clean_ms: number): void {
-  console.log(`\n${title}: times as long as clean text of ${BYTES} bytes (${clean_ms.toFixed(1)} ms)`);
+function report(title: string, figures: readonly Figure[], cleanMs: number): void {
+  console.log(`\n${title}: times as long as clean text of ${BYTES} bytes (${cleanMs.toFixed(1)} ms)`);
   const worst = [...figures].sort((a, b) => b.ms - a.ms).slice(0, Number(options.top));
   for (const { name, ms, coverage } of worst)
-    console.log(`${(ms / clean_ms).toFixed(1).padStart(8)}  ${coverage.padEnd(8)} ${name}`);
+    console.log(`${(ms / cleanMs).toFixed(1).padStart(8)}  ${coverage.padEnd(8)} ${name}`);
   console.log(`${figures.length} texts`);
 }
 
 const clean = Buffer.from(mixedText(BYTES, 0)).toString();
 // The engine compiles code that runs often, so the first tries are several times as slow as the others.
-const { ms: clean_ms } = measure('clean', clean, WARM_TRIES);
+const { ms: cleanMs } = measure('clean', clean, WARM_TRIES);
 report(
   'Dense files',
   Object.entries(denseTexts(BYTES)).map(([name, text]) => measure(name, text, WARM_TRIES)),
-  clean_ms,
+  cleanMs,
 );
 const first = allDetectors
   .flatMap(hostilePieces)
   .map(([name, piece]) => ({ piece, ...measure(name, repeated(piece, FIRST_BYTES), 1) }))
   .sort((a, b) => b.ms - a.ms);
 const worst = first.slice(0, MEASURED).map(({ name, piece }) => measure(name, repeated(piece, BYTES)));
-report(`The worst of ${first.length} hostile texts`, worst, clean_ms);
+report(`The worst of ${first.length} hostile texts`, worst, cleanMs);

@@ -81,7 +81,7 @@ export function fetchPackages(
 ): readonly FetchedPackage[] {
   mkdirSync(CACHE, { recursive: true });
   const fetched: FetchedPackage[] = [];
-  for (const [names, is_llm] of [
+  for (const [names, isLlm] of [
     [LLM, true],
     [OTHER, false],
   ] as const)
@@ -89,7 +89,7 @@ export function fetchPackages(
       for (const name of names[registry].split(' ')) {
         const folder = join(CACHE, `${registry}-${name.replaceAll(/[^\w.+-]+/g, '_')}`);
         if (fetchPackage(registry, name, folder))
-          fetched.push({ name, registry, folder, is_llm, is_held: isHeld(name) });
+          fetched.push({ name, registry, folder, is_llm: isLlm, is_held: isHeld(name) });
       }
   return fetched;
 }

@@ -28,11 +28,11 @@ const NAMES =
   /^(?:Dockerfile|Makefile|GNUmakefile|Jenkinsfile|Vagrantfile|Gemfile|Rakefile|CODEOWNERS|LICENSE|NOTICE|AUTHORS|CHANGELOG|README|\.\w+(?:rc|ignore)|\.env\S*)/;
 const CHANGES = /^(?:change(?:s|log)|history|news|release)/i;
 
-/** Reads a package. At most `files_max` files, evenly selected from all in the order of their paths. */
-export function readTexts(from: FetchedPackage, files_max: number): PackageTexts {
+/** Reads a package. At most `filesMax` files, evenly selected from all in the order of their paths. */
+export function readTexts(from: FetchedPackage, filesMax: number): PackageTexts {
   const { name, folder, is_llm, is_held } = from;
   const paths = listFiles(folder);
-  const step = Math.max(1, paths.length / files_max);
+  const step = Math.max(1, paths.length / filesMax);
   const files: { path: string; text: string }[] = [];
   for (let at = 0; at < paths.length; at += step) {
     const path = paths[Math.floor(at)]!;

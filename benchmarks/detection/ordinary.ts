@@ -50,13 +50,13 @@ const PROJECT = '/home/operator/project';
 
 /** Adds the guarded files of an installation to a policy. */
 function installPolicy(policy: Policy): Policy {
-  const guarded_paths = {
+  const guardedPaths = {
     home: '/home/operator',
     base_dir: SERVICE,
     state_dirs: [`${SERVICE}/.service`],
     files: ['service.yaml', 'skills.lock', 'policies/*.yaml'].map((file) => `${SERVICE}/${file}`),
   };
-  return { ...policy, detection: { ...policy.detection, guarded_paths } };
+  return { ...policy, detection: { ...policy.detection, guarded_paths: guardedPaths } };
 }
 
 const POLICIES: Readonly<Record<'default' | 'coding-agent', Policy>> = {
@@ -82,9 +82,9 @@ type Count =
   | `${PolicyName} ${'read refused' | 'read masked' | 'write refused' | 'prompt stopped' | 'masked by form' | 'stopped by proof' | 'command blocked' | 'command wrongly blocked' | 'command asked' | 'message stopped'}`;
 
 const counts = new Map<string, number>();
-const detector_counts = new Map<string, { findings: number; files: number; stops: number }>();
+const detectorCounts = new Map<string, { findings: number; files: number; stops: number }>();
 /** Counts of how often a rule stops something of a part: `part<TAB>what<TAB>rule`. */
-const rule_counts = new Map<string, number>();
+const ruleCounts = new Map<string, number>();
 const strengths = new Map(allDetectors.map(({ id, strength }) => [id, strength]));
 
 function add(part: Part, count: Count, more = 1): void {
@@ -129,14 +129,14 @@ function countFinding(verdict: Verdict, of = ''): void {
   const seen = new Set<string>();
   for (const { rule_id, tags } of verdict.findings) {
     if (!tags.some((tag) => tag.startsWith(of))) continue;
-    const known = detector_counts.get(rule_id) ?? { findings: 0, files: 0, stops: 0 };
+    const known = detectorCounts.get(rule_id) ?? { findings: 0, files: 0, stops: 0 };
     known.findings += 1;
     if (!seen.has(rule_id)) {
       known.files += 1;
       if (stops.has(rule_id)) known.stops += 1;
     }
     seen.add(rule_id);
-    detector_counts.set(rule_id, known);
+    detectorCounts.set(rule_id, known);
   }
 }
 
@@ -155,8 +155,8 @@ const EMPTY = new Map(
   ),
 );
 
-function judgeFile(name: PolicyName, use: Use, text: string, by_default: Verdict | null): Verdict {
-  return by_default?.findings.length === 0 && by_default.decision === 'allow'
+function judgeFile(name: PolicyName, use: Use, text: string, byDefault: Verdict | null): Verdict {
+  return byDefault?.findings.length === 0 && byDefault.decision === 'allow'
     ? EMPTY.get(`${name} ${use}`)!
     : USES[use](POLICIES[name], text);
 }
@@ -198,21 +198,21 @@ function masksCredential({ findings }: Verdict, text: string): boolean {
 function countRules(part: Part, what: string, verdict: Verdict): void {
   for (const rule of actingRules(verdict)) {
     const key = `${part}\t${what}\t${rule}`;
-    rule_counts.set(key, (rule_counts.get(key) ?? 0) + 1);
+    ruleCounts.set(key, (ruleCounts.get(key) ?? 0) + 1);
   }
 }
 
 function countCommand(part: Part, policy: PolicyName, verdict: Verdict, command: string): void {
   if (verdict.decision === 'allow') return;
-  const is_asked = verdict.action === 'require_approval';
-  if (policy === 'coding-agent') countRules(part, is_asked ? 'command asked' : 'command blocked', verdict);
-  add(part, `${policy} command ${is_asked ? 'asked' : 'blocked'}`);
-  if (is_asked) return;
+  const isAsked = verdict.action === 'require_approval';
+  if (policy === 'coding-agent') countRules(part, isAsked ? 'command asked' : 'command blocked', verdict);
+  add(part, `${policy} command ${isAsked ? 'asked' : 'blocked'}`);
+  if (isAsked) return;
   const reason = findBlockReason(command);
   if (reason === null) add(part, `${policy} command wrongly blocked`);
   if (policy === 'coding-agent') {
     const key = `${part}\tblocked because\t${reason ?? 'no such form'}`;
-    rule_counts.set(key, (rule_counts.get(key) ?? 0) + 1);
+    ruleCounts.set(key, (ruleCounts.get(key) ?? 0) + 1);
   }
 }
 
@@ -292,14 +292,14 @@ function printDetectors(): void {
   const mb = (value('other, open', 'bytes') + value('LLM, open', 'bytes')) / 1e6;
   row(['Detector, open half', 'Findings per MB', 'Files', 'Files masked or refused on Read']);
   row(['---', '---', '---', '---']);
-  const sorted = [...detector_counts].sort(([, a], [, b]) => b.stops - a.stops || b.findings - a.findings);
+  const sorted = [...detectorCounts].sort(([, a], [, b]) => b.stops - a.stops || b.findings - a.findings);
   for (const [id, { findings, files, stops }] of sorted) row([id, (findings / mb).toFixed(3), files, stops]);
 }
 
 function printRules(): void {
   row(['Part', 'What', 'Rule or reason', 'Times']);
   row(['---', '---', '---', '---']);
-  const sorted = [...rule_counts].sort(
+  const sorted = [...ruleCounts].sort(
     ([one, times], [other, more]) =>
       one.split('\t', 2).join().localeCompare(other.split('\t', 2).join()) || more - times,
   );
@@ -315,7 +315,7 @@ function writeFigures(): void {
       megabytes: Math.round(sum('bytes') / 1e5) / 10,
       commands: sum('commands'),
       detectors: Object.fromEntries(
-        [...detector_counts].map(([id, { findings, files, stops }]) => [
+        [...detectorCounts].map(([id, { findings, files, stops }]) => [
           id,
           [findings, files, stops] as const,
         ]),
@@ -355,8 +355,8 @@ interface Counts {
 function writeCounts(file: string): void {
   const written: Counts = {
     counts: Object.fromEntries(counts),
-    rules: Object.fromEntries(rule_counts),
-    detectors: Object.fromEntries(detector_counts),
+    rules: Object.fromEntries(ruleCounts),
+    detectors: Object.fromEntries(detectorCounts),
   };
   writeFileSync(file, JSON.stringify(written));
 }
@@ -365,13 +365,13 @@ function mergeCounts(file: string): void {
   const read = JSON.parse(readFileSync(file, 'utf8')) as Counts;
   for (const [key, count] of Object.entries(read.counts)) counts.set(key, (counts.get(key) ?? 0) + count);
   for (const [key, count] of Object.entries(read.rules))
-    rule_counts.set(key, (rule_counts.get(key) ?? 0) + count);
+    ruleCounts.set(key, (ruleCounts.get(key) ?? 0) + count);
   for (const [id, { findings, files, stops }] of Object.entries(read.detectors)) {
-    const known = detector_counts.get(id) ?? { findings: 0, files: 0, stops: 0 };
+    const known = detectorCounts.get(id) ?? { findings: 0, files: 0, stops: 0 };
     known.findings += findings;
     known.files += files;
     known.stops += stops;
-    detector_counts.set(id, known);
+    detectorCounts.set(id, known);
   }
 }
 

@@ -23,9 +23,9 @@ import { median, spread } from '../measure.ts';
 import { hyperscans, type Other, ripgrep, startCpu, type TextSet } from './others.ts';
 import { dirtyText, FINDING_EVERY_BYTES, mixedText, recordsText, wideText } from './texts.ts';
 
-const is_quick = process.argv.includes('--quick');
-const SIZES = is_quick ? [1024, 102_400] : [200, 1024, 10_240, 102_400, 1_048_576];
-const ROUNDS = is_quick ? 5 : 9;
+const isQuick = process.argv.includes('--quick');
+const SIZES = isQuick ? [1024, 102_400] : [200, 1024, 10_240, 102_400, 1_048_576];
+const ROUNDS = isQuick ? 5 : 9;
 const WARM_ROUNDS = 2;
 const VARIANTS_MAX = 16;
 const VARIANTS_BYTES_MAX = 100_000;
@@ -97,13 +97,13 @@ function cpuUs(): number {
 function perByte(look: (text: string) => unknown, texts: readonly string[]): number {
   const bytes = texts.reduce((sum, { length }) => sum + length, 0);
   const times = Math.max(1, Math.round(BYTES_PER_SLICE / bytes));
-  let best_us = Number.POSITIVE_INFINITY;
+  let bestUs = Number.POSITIVE_INFINITY;
   for (let slice = 0; slice < SLICES; slice++) {
     const from = cpuUs();
     for (let at = 0; at < times; at++) for (const text of texts) look(text);
-    best_us = Math.min(best_us, cpuUs() - from);
+    bestUs = Math.min(bestUs, cpuUs() - from);
   }
-  return (best_us * 1000) / (times * bytes);
+  return (bestUs * 1000) / (times * bytes);
 }
 
 function findings(text: string): number {
@@ -259,9 +259,9 @@ function report(figures: Figures, others: readonly Other[]): void {
   );
   for (const kind of CLEAN)
     for (const size of SIZES) {
-      const built_in = spread(ratios(figures, `scan ${kind} ${size}`, `scan + more ${kind} ${size}`));
+      const builtIn = spread(ratios(figures, `scan ${kind} ${size}`, `scan + more ${kind} ${size}`));
       const configured = spread(ratios(figures, `detect ${kind} ${size}`, `detect + more ${kind} ${size}`));
-      console.log(`${String(size).padStart(9)} B  ${built_in}  ${configured}  ${kind}`);
+      console.log(`${String(size).padStart(9)} B  ${builtIn}  ${configured}  ${kind}`);
     }
 }
 
@@ -280,8 +280,8 @@ function reportStart(): void {
   for (const [name, text] of Object.entries(looks)) {
     const starts = Array.from({ length: START_ROUNDS }, () => startCpu(join(root, 'dist'), text));
     const added = starts.map(({ bare_us, loaded_us }) => (loaded_us - bare_us) / bare_us);
-    const bare_ms = median(starts.map(({ bare_us }) => bare_us)) / 1000;
-    console.log(`${spread(added)}  at ${name} of ${text.length} bytes (a start: ${bare_ms.toFixed(0)} ms)`);
+    const bareMs = median(starts.map(({ bare_us }) => bare_us)) / 1000;
+    console.log(`${spread(added)}  at ${name} of ${text.length} bytes (a start: ${bareMs.toFixed(0)} ms)`);
   }
 }
 
@@ -298,7 +298,7 @@ async function main(): Promise<void> {
     const figures = await measure(texts, others);
     for (const other of others) other.close();
     report(figures, others);
-    if (!is_quick) reportStart();
+    if (!isQuick) reportStart();
   } finally {
     rmSync(scratch, { recursive: true });
   }

@@ -113,18 +113,18 @@ async function measure(service: TestService, readers: Readers | null): Promise<S
   const ms = seconds * 1000;
   const before = (await readers?.count())?.events ?? 0;
   const cpu = serviceCpuUs(service);
-  const readers_us = readers === null ? 0 : cpuUs(readers.child.pid!);
+  const readersUs = readers === null ? 0 : cpuUs(readers.child.pid!);
   const began = performance.now();
   const times = (await decideFor(service, ms)).toSorted((a, b) => a - b);
-  const took_s = (performance.now() - began) / 1000;
+  const tookS = (performance.now() - began) / 1000;
   const counted = await readers?.count();
   if ((counted?.dropped ?? 0) > 0) throw new Error(`${counted?.dropped} readers were dropped`);
   return {
     p50_us: median(times),
     p99_us: times[Math.floor(times.length * 0.99)]!,
-    service_cpu: (serviceCpuUs(service) - cpu) / 1e6 / took_s,
-    readers_cpu: readers === null ? 0 : (cpuUs(readers.child.pid!) - readers_us) / 1e6 / took_s,
-    delivered_per_second: ((counted?.events ?? 0) - before) / took_s,
+    service_cpu: (serviceCpuUs(service) - cpu) / 1e6 / tookS,
+    readers_cpu: readers === null ? 0 : (cpuUs(readers.child.pid!) - readersUs) / 1e6 / tookS,
+    delivered_per_second: ((counted?.events ?? 0) - before) / tookS,
   };
 }
 

@@ -33,7 +33,7 @@ const TEXTS = new Set(
 
 const policy = buildTestPolicy({ documents: [codingAgent.document] });
 const folder = join(tmpdir(), 'service-file-reads');
-const is_listed = process.argv.includes('--list');
+const isListed = process.argv.includes('--list');
 
 function install(): void {
   if (existsSync(join(folder, 'node_modules/openai'))) return;
@@ -82,7 +82,7 @@ function countFiles(root: string): Count {
     if (asked.decision === 'block' || read.decision === 'block') count.read_refused += 1;
     else if (read.decision === 'modify') count.read_masked += 1;
     if (write.decision === 'block') count.write_refused += 1;
-    if (!is_listed) continue;
+    if (!isListed) continue;
     for (const verdict of [asked, read, write])
       if (verdict.decision !== 'allow')
         console.log(

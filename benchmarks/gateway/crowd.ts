@@ -17,14 +17,14 @@ export async function crowd(plan: Plan): Promise<void> {
     const provider = await startProvider();
     const target = await startTarget(name, provider.port, plan.scratch);
     await getCrowd(target, { ...LOAD, concurrency: 20, total: 200, pieces: 2, gap_ms: 5 });
-    const idle_kb = residentKb(target.pid);
-    const before_us = cpuUs(target.pid);
+    const idleKb = residentKb(target.pid);
+    const beforeUs = cpuUs(target.pid);
     const { peak_kb, errors, first_error, first_ms } = await getCrowd(target, LOAD);
-    const cpu_s = (cpuUs(target.pid) - before_us) / US_PER_S;
-    const each_kb = (peak_kb - idle_kb) / STREAMS;
+    const cpuS = (cpuUs(target.pid) - beforeUs) / US_PER_S;
+    const eachKb = (peak_kb - idleKb) / STREAMS;
     console.log(
       `  ${name.padEnd(8)} ${errors} errors${first_error === null ? '' : ` (${first_error})`}, ` +
-        `${each_kb.toFixed(0)} KB for each stream, first text ${first_ms.toFixed(0)} ms, ${cpu_s.toFixed(1)} s of processor`,
+        `${eachKb.toFixed(0)} KB for each stream, first text ${first_ms.toFixed(0)} ms, ${cpuS.toFixed(1)} s of processor`,
     );
     await target.stop();
     await provider.stop();
@@ -43,9 +43,9 @@ async function getCrowd({ url, headers, pid }: Target, load: typeof LOAD): Promi
   const child = spawn('taskset', streamsCommand(url, load, headers), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let peak_kb = 0;
+  let peakKb = 0;
   const look = setInterval(() => {
-    peak_kb = Math.max(peak_kb, residentKb(pid));
+    peakKb = Math.max(peakKb, residentKb(pid));
   }, LOOK_MS);
   let told = '';
   for await (const bytes of child.stdout) told += String(bytes);
@@ -55,5 +55,5 @@ async function getCrowd({ url, headers, pid }: Target, load: typeof LOAD): Promi
     readonly errors: number;
     readonly first_error: string | null;
   };
-  return { peak_kb, errors, first_error, first_ms: times.length === 0 ? Number.NaN : median(times) };
+  return { peak_kb: peakKb, errors, first_error, first_ms: times.length === 0 ? Number.NaN : median(times) };
 }

@@ -32,7 +32,7 @@ export async function large(plan: Plan): Promise<void> {
 }
 
 function getRate({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): number {
-  const before_us = cpuUs(pid);
+  const beforeUs = cpuUs(pid);
   const { requests } = load({
     url,
     headers,
@@ -42,7 +42,7 @@ function getRate({ url, headers, pid }: Target, body: string, { seconds, scratch
     seconds,
     scratch,
   });
-  return (requests * body.length) / MB / ((cpuUs(pid) - before_us) / US_PER_S);
+  return (requests * body.length) / MB / ((cpuUs(pid) - beforeUs) / US_PER_S);
 }
 
 async function engineRate(): Promise<number> {

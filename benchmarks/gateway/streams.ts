@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 import { FRESH } from '../measure.ts';
 import { chatBody } from './texts.ts';
 
-const [url = '', concurrency = '1', total = '1', pieces = '8', gap_ms = '5', more = '{}'] =
+const [url = '', concurrency = '1', total = '1', pieces = '8', gapMs = '5', more = '{}'] =
   process.argv.slice(2);
 let count = 0;
 /** Numbers of one length, so that all bodies have the same length. */
@@ -17,7 +17,7 @@ const headers = {
   'content-length': String(Buffer.byteLength(getBody())),
   authorization: 'Bearer bench',
   'x-bench-pieces': pieces,
-  'x-bench-gap-ms': gap_ms,
+  'x-bench-gap-ms': gapMs,
   ...(JSON.parse(more) as Record<string, string>),
 };
 const agent = new Agent({ keepAlive: true, maxSockets: Number(concurrency) });
@@ -31,20 +31,23 @@ interface Outcome {
 function stream(): Promise<Outcome> {
   return new Promise((resolve) => {
     const began = performance.now();
-    let first_text_ms: number | null = null;
+    let firstTextMs: number | null = null;
     let tail = '';
     const asked = request(url, { method: 'POST', headers, agent }, (answer) => {
       answer.on('data', (bytes: Buffer) => {
         tail = tail.slice(-256) + bytes.toString('latin1');
-        if (first_text_ms === null && /"content":"[^"]/.test(tail)) first_text_ms = performance.now() - began;
+        if (firstTextMs === null && /"content":"[^"]/.test(tail)) firstTextMs = performance.now() - began;
       });
       answer.once('end', () => {
-        const is_whole = answer.statusCode === 200 && tail.includes('[DONE]');
-        resolve({ first_text_ms, error: is_whole ? null : `status ${answer.statusCode}, cut off` });
+        const isWhole = answer.statusCode === 200 && tail.includes('[DONE]');
+        resolve({
+          first_text_ms: firstTextMs,
+          error: isWhole ? null : `status ${answer.statusCode}, cut off`,
+        });
       });
-      answer.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
+      answer.once('error', (fault) => resolve({ first_text_ms: firstTextMs, error: fault.message }));
     });
-    asked.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
+    asked.once('error', (fault) => resolve({ first_text_ms: firstTextMs, error: fault.message }));
     asked.end(getBody());
   });
 }

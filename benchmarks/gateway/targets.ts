@@ -50,20 +50,20 @@ export async function startProvider(): Promise<Target & { readonly port: number 
 
 export async function startTarget(
   name: Exclude<Name, 'direct'>,
-  provider_port: number,
+  providerPort: number,
   scratch: string,
 ): Promise<Target> {
-  if (name === 'bare') return startBare(provider_port);
-  return name === 'portkey' ? startPortkey(provider_port) : startOurs(provider_port, scratch);
+  if (name === 'bare') return startBare(providerPort);
+  return name === 'portkey' ? startPortkey(providerPort) : startOurs(providerPort, scratch);
 }
 
-async function startBare(provider_port: number): Promise<Target> {
-  const child = startNode(GATEWAY_CORE, ['bare.ts', String(provider_port)]);
+async function startBare(providerPort: number): Promise<Target> {
+  const child = startNode(GATEWAY_CORE, ['bare.ts', String(providerPort)]);
   return getTarget('bare', child, Number(await firstLine(child)), {});
 }
 
 /** Starts Portkey's gateway from npm, in a folder of its own that the next run uses again. */
-async function startPortkey(provider_port: number): Promise<Target> {
+async function startPortkey(providerPort: number): Promise<Target> {
   const dir = join(tmpdir(), 'bench-gateway-portkey-1.15.2');
   const program = join(dir, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js');
   if (!existsSync(program)) {
@@ -83,14 +83,14 @@ async function startPortkey(provider_port: number): Promise<Target> {
   await answers(`http://127.0.0.1:${port}/`);
   return getTarget('portkey', child, port, {
     'x-portkey-provider': 'openai',
-    'x-portkey-custom-host': `http://127.0.0.1:${provider_port}/v1`,
+    'x-portkey-custom-host': `http://127.0.0.1:${providerPort}/v1`,
   });
 }
 
 /** Starts the service with everything enabled: default policy, audit log, metrics; one worker. */
-async function startOurs(provider_port: number, scratch: string): Promise<Target> {
+async function startOurs(providerPort: number, scratch: string): Promise<Target> {
   const dir = mkdtempSync(join(scratch, 'service-'));
-  writeFileSync(join(dir, 'service.yaml'), `proxy: {target: "http://127.0.0.1:${provider_port}/v1"}\n`);
+  writeFileSync(join(dir, 'service.yaml'), `proxy: {target: "http://127.0.0.1:${providerPort}/v1"}\n`);
   const port = await freePort();
   const command = [join(root, 'service'), 'serve', '--port', String(port), '--workers', '1'];
   const child = spawnOnCores(GATEWAY_CORE, command, { ...process.env, LOG_LEVEL: 'silent' }, dir);
@@ -138,8 +138,8 @@ async function answers(url: string): Promise<void> {
 }
 
 /** Returns the newest descendant of a service. */
-function getWorker(parent_pid: number): number {
-  const children = readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8');
+function getWorker(parentPid: number): number {
+  const children = readFileSync(`/proc/${parentPid}/task/${parentPid}/children`, 'utf8');
   return Number(children.trim().split(' ').at(-1));
 }
 

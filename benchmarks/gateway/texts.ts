@@ -8,11 +8,11 @@ const SENTENCE =
 export const TEXT = SENTENCE.repeat(12).slice(0, 1_024);
 
 /**
- * Returns a body of about `text_bytes` bytes in the format of OpenAI's chat completions. No two requests have
+ * Returns a body of about `textBytes` bytes in the format of OpenAI's chat completions. No two requests have
  * the same body.
  */
-export function chatBody(text_bytes: number, is_stream = false): string {
-  const content = SENTENCE.repeat(Math.ceil(text_bytes / SENTENCE.length)).slice(0, text_bytes);
+export function chatBody(textBytes: number, isStream = false): string {
+  const content = SENTENCE.repeat(Math.ceil(textBytes / SENTENCE.length)).slice(0, textBytes);
   const messages = [{ role: 'user', content: `Question ${FRESH}. ${content}` }];
-  return JSON.stringify({ model: 'gpt-5', ...(is_stream ? { stream: true } : {}), messages });
+  return JSON.stringify({ model: 'gpt-5', ...(isStream ? { stream: true } : {}), messages });
 }

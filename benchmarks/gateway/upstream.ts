@@ -19,8 +19,8 @@ const answer = JSON.stringify({
   usage: { prompt_tokens: 256, completion_tokens: 64, total_tokens: 320 },
 });
 
-function chunk(delta: object, finish_reason: string | null = null): string {
-  const choices = [{ index: 0, delta, finish_reason }];
+function chunk(delta: object, finishReason: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
   const head = {
     id: 'chatcmpl-bench',
     object: 'chat.completion.chunk',
@@ -34,7 +34,7 @@ const FIRST = chunk({ role: 'assistant', content: TEXT.slice(0, 64) });
 const PIECE = chunk({ content: ' and the plan for' });
 const LAST = `${chunk({}, 'stop')}data: [DONE]\n\n`;
 
-function stream(response: ServerResponse, pieces: number, gap_ms: number): void {
+function stream(response: ServerResponse, pieces: number, gapMs: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   response.write(FIRST);
   let left = pieces;
@@ -42,24 +42,24 @@ function stream(response: ServerResponse, pieces: number, gap_ms: number): void 
     if (left-- > 0) return void response.write(PIECE);
     clearInterval(timer);
     response.end(LAST);
-  }, gap_ms);
+  }, gapMs);
   response.once('close', () => clearInterval(timer));
 }
 
 const server = createServer((request, response) => {
-  let is_stream = false;
+  let isStream = false;
   let tail = '';
   request.on('data', (bytes: Buffer) => {
     // The flag is at the beginning of our own body, or anywhere in a body that a gateway has rewritten.
-    if (is_stream) return;
+    if (isStream) return;
     const text = tail + bytes.toString('latin1');
-    is_stream = /"stream":\s*true/.test(text);
+    isStream = /"stream":\s*true/.test(text);
     tail = text.slice(-16);
   });
   request.on('end', () => {
-    const { 'x-bench-pieces': pieces = '8', 'x-bench-gap-ms': gap_ms = '5' } = request.headers;
+    const { 'x-bench-pieces': pieces = '8', 'x-bench-gap-ms': gapMs = '5' } = request.headers;
     setTimeout(() => {
-      if (is_stream) return stream(response, Number(pieces), Number(gap_ms));
+      if (isStream) return stream(response, Number(pieces), Number(gapMs));
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
       response.end(answer);
     }, THINKS_MS);

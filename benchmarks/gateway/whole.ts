@@ -45,9 +45,9 @@ export async function whole(plan: Plan): Promise<void> {
 
 function measure({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): LoadWithCpu[] {
   return CONNECTIONS.map((connections) => {
-    const before_us = cpuUs(pid);
+    const beforeUs = cpuUs(pid);
     const done = load({ url, headers, body, cores: LOAD_CORE, connections, seconds, scratch });
-    return { ...done, cpu_us: (cpuUs(pid) - before_us) / done.requests };
+    return { ...done, cpu_us: (cpuUs(pid) - beforeUs) / done.requests };
   });
 }
 

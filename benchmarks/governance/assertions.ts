@@ -85,9 +85,9 @@ export function decideAssertion({ kind, params }: Assertion, played: Played): Fi
   return { kind, ...check(params, played) };
 }
 
-function checkOutcomes(params: AssertionParams, { outcomes }: Played, is_allowed: boolean) {
+function checkOutcomes(params: AssertionParams, { outcomes }: Played, isAllowed: boolean) {
   const selected = outcomes.filter((outcome) => matchesOutcome(outcome, params));
-  const wrong = selected.find((outcome) => outcome.is_allowed !== is_allowed);
+  const wrong = selected.find((outcome) => outcome.is_allowed !== isAllowed);
   return {
     holds: selected.length > 0 && wrong === undefined,
     evidence: (wrong ?? selected[0])?.evidence ?? 'no such call',

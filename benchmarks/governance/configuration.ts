@@ -19,18 +19,18 @@ const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const MCP_SERVER = 'tools';
 
 /** Returns the name of a tool in rules, contracts and events. */
-export function buildToolName(tool: string, mcp_url: string | null): string {
-  return mcp_url === null ? tool : `${MCP_SERVER}__${tool}`;
+export function buildToolName(tool: string, mcpUrl: string | null): string {
+  return mcpUrl === null ? tool : `${MCP_SERVER}__${tool}`;
 }
 
 /**
  * Returns the configuration and its files. A tier is a tag that the caller declares, because rules have no other name
  * for it; a limit belongs to a tool's contract. Scopes and overrides for one user have no place in rules.
  */
-export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcp_url: string | null) {
+export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcpUrl: string | null) {
   const limits = tenants.flatMap(({ policy }) => policy?.defaults?.interactive?.rate_limit_per_minute ?? []);
   const contracts = tools.map(({ name }) => ({
-    tool_name: buildToolName(name, mcp_url),
+    tool_name: buildToolName(name, mcpUrl),
     accepts: {},
     emits: {},
     side_effects: { reversible: true, requires_approval: false },
@@ -38,13 +38,13 @@ export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcp_url: s
   }));
   return {
     config: {
-      ...(mcp_url !== null && { mcp: { servers: [{ name: MCP_SERVER, url: mcp_url }] } }),
+      ...(mcpUrl !== null && { mcp: { servers: [{ name: MCP_SERVER, url: mcpUrl }] } }),
       auth: {
         required: true,
         jwt: { issuer: ISSUER, audience: AUDIENCE, public_key_file: KEY_FILE },
       },
       tenants: Object.fromEntries(
-        tenants.map((tenant) => [tenant.id, { policies: buildRules(tenant, mcp_url) }]),
+        tenants.map((tenant) => [tenant.id, { policies: buildRules(tenant, mcpUrl) }]),
       ),
       policies: [
         {
@@ -63,11 +63,11 @@ export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcp_url: s
   };
 }
 
-function buildRules({ policy }: ScenarioTenant, mcp_url: string | null) {
+function buildRules({ policy }: ScenarioTenant, mcpUrl: string | null) {
   const tools = Object.entries(policy?.tools ?? {});
   return [
     ...tools.flatMap(([tool, tiers]) =>
-      listDenied(tiers).map((tier) => buildDenial(tier, buildToolName(tool, mcp_url))),
+      listDenied(tiers).map((tier) => buildDenial(tier, buildToolName(tool, mcpUrl))),
     ),
     ...listDenied(policy?.defaults ?? {}).map((tier) => buildDenial(tier)),
   ];

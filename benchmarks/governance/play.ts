@@ -124,16 +124,16 @@ async function play(action: ScenarioAction, stage: Stage): Promise<void> {
 /** Sends the call and, if it is allowed, its result, as an agent does. */
 async function callTool(action: ToolCallAction, agent: string, stage: Stage): Promise<void> {
   const { as_user, tool, input, agent_name = null, agent_tier = 'interactive' } = action;
-  const as_tenant = action.as_tenant ?? findTenant(as_user, stage);
+  const asTenant = action.as_tenant ?? findTenant(as_user, stage);
   const subject = {
     agent_id: agent_name ?? agent,
-    tenant_id: as_tenant,
+    tenant_id: asTenant,
     session_id: SESSION,
     data_tags: [`tier.${agent_tier}`],
   };
   const ask = chooseWay(stage);
   const answer = await ask({ as_user, tool, subject, input }, stage);
-  stage.outcomes.push({ as_user, as_tenant, tool, agent_name, agent_tier, ...answer });
+  stage.outcomes.push({ as_user, as_tenant: asTenant, tool, agent_name, agent_tier, ...answer });
   if (answer.is_allowed && stage.failed === null)
     await ask({ as_user, tool, subject, output: SERVER_ANSWER }, stage);
 }
@@ -216,9 +216,9 @@ async function askOverHook({ tool, subject, input, output }: Question, stage: St
 /** The message that hands over the task. Scopes have no field in it. */
 async function delegate(action: NonNullable<ScenarioAction['delegation']>, stage: Stage): Promise<void> {
   const { as_user, from_agent, to_agent, task } = action;
-  const tenant_id = action.as_tenant ?? findTenant(as_user, stage);
+  const tenantId = action.as_tenant ?? findTenant(as_user, stage);
   const agents = { source_agent_id: from_agent, destination_agent_id: to_agent };
-  const body = { message: task, ...agents, tenant_id, session_id: SESSION };
+  const body = { message: task, ...agents, tenant_id: tenantId, session_id: SESSION };
   await post('/v1/intercept/agent-message', body, as_user, stage);
   stage.left_out.push('delegated scopes');
 }
@@ -268,8 +268,8 @@ interface Answer {
   readonly code?: string;
 }
 
-async function post(path: string, body: object, as_user: string, stage: Stage): Promise<Answer> {
-  const token = findToken(as_user, stage);
+async function post(path: string, body: object, asUser: string, stage: Stage): Promise<Answer> {
+  const token = findToken(asUser, stage);
   const answer = await fetch(`${stage.service.url}${path}`, {
     method: 'POST',
     headers: {
@@ -282,10 +282,10 @@ async function post(path: string, body: object, as_user: string, stage: Stage): 
 }
 
 /** Returns the token of a user; `null` for a call without one. */
-function findToken(as_user: string, { scenario }: Stage): string | null {
+function findToken(asUser: string, { scenario }: Stage): string | null {
   const { tenants } = scenario.setup;
-  const own = tenants.filter(({ users }) => users.some(({ uid }) => uid === as_user));
-  const user = own[0]?.users.find(({ uid }) => uid === as_user);
+  const own = tenants.filter(({ users }) => users.some(({ uid }) => uid === asUser));
+  const user = own[0]?.users.find(({ uid }) => uid === asUser);
   return user === undefined
     ? null
     : signToken(
@@ -294,9 +294,9 @@ function findToken(as_user: string, { scenario }: Stage): string | null {
       );
 }
 
-function findTenant(as_user: string, { scenario }: Stage): string {
+function findTenant(asUser: string, { scenario }: Stage): string {
   const { tenants } = scenario.setup;
-  return (tenants.find(({ users }) => users.some(({ uid }) => uid === as_user)) ?? tenants[0]!).id;
+  return (tenants.find(({ users }) => users.some(({ uid }) => uid === asUser)) ?? tenants[0]!).id;
 }
 
 function isFailOpen(tenant: string, { scenario }: Stage): boolean {
@@ -310,7 +310,7 @@ async function readEvents({ service, scenario, upstream }: Stage): Promise<reado
   const { tools } = scenario.setup;
   const names = new Map(tools.map(({ name }) => [buildToolName(name, upstream?.url ?? null), name]));
   return (answer.events as readonly AuditEvent[]).flatMap((event) => {
-    const tool_name = names.get(event.tool_name ?? '');
-    return tool_name === undefined ? [] : [{ ...event, tool_name }];
+    const toolName = names.get(event.tool_name ?? '');
+    return toolName === undefined ? [] : [{ ...event, tool_name: toolName }];
   });
 }

@@ -52,8 +52,8 @@ async function startService(workers: number, cores: string): Promise<BenchmarkSe
   started.push(child);
   const url = `http://127.0.0.1:${port}`;
   await healthy(`${url}/v1/health`);
-  const started_ms = performance.now() - before;
-  return { url, pid: child.pid ?? 0, started_ms, stop: () => end(child) };
+  const startedMs = performance.now() - before;
+  return { url, pid: child.pid ?? 0, started_ms: startedMs, stop: () => end(child) };
 }
 
 /**
@@ -103,9 +103,9 @@ function run(url: string, connections: number, cores = '1', threads = 1) {
 
 /** Runs 128 connections, and measures the processor time of a process per request. */
 function runCounted(url: string, pid: number) {
-  const before_us = cpuUs(pid);
+  const beforeUs = cpuUs(pid);
   const many = run(url, 128);
-  return [many, (cpuUs(pid) - before_us) / many.requests] as const;
+  return [many, (cpuUs(pid) - beforeUs) / many.requests] as const;
 }
 
 async function throughput(): Promise<void> {
@@ -183,15 +183,15 @@ async function getRate(running: readonly BenchmarkServer[]): Promise<number> {
 }
 
 /** Returns the newest descendant of a service. */
-function getWorker(parent_pid: number): number {
+function getWorker(parentPid: number): number {
   return Number(
-    readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8').trim().split(' ').at(-1),
+    readFileSync(`/proc/${parentPid}/task/${parentPid}/children`, 'utf8').trim().split(' ').at(-1),
   );
 }
 
 /** Returns the resident memory of a worker, in MB. */
-function workerMemoryMb(parent_pid: number): number {
-  const status = readFileSync(`/proc/${getWorker(parent_pid)}/status`, 'utf8');
+function workerMemoryMb(parentPid: number): number {
+  const status = readFileSync(`/proc/${getWorker(parentPid)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 

@@ -35,9 +35,9 @@ const readers: Record<string, (text: string) => void> = {
 /** Returns nanoseconds per byte. */
 function measure(read: (text: string) => void, text: string): number {
   const times = Math.ceil(BYTES_PER_ROUND / text.length);
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   for (let time = 0; time < times; time += 1) read(text);
-  return ((performance.now() - began_ms) * 1e6) / (times * text.length);
+  return ((performance.now() - beganMs) * 1e6) / (times * text.length);
 }
 
 for (const size of SIZES) {

@@ -82,7 +82,7 @@ function round(subject: Subject, text: string, value: Json): number {
   return ((performance.now() - from) * 1e6) / (times * text.length);
 }
 
-const per_byte = new Map<string, number>();
+const perByte = new Map<string, number>();
 console.log(
   `node ${process.version}, ${ROUNDS} interleaved rounds; ratio to JSON.parse: median (lowest to highest)`,
 );
@@ -100,7 +100,7 @@ for (const size of SIZES) {
   }
   const base = times.get('JSON.parse')!;
   for (const [name, all] of times) {
-    per_byte.set(`${name} ${size}`, median(all));
+    perByte.set(`${name} ${size}`, median(all));
     const ratios = all.map((ns, at) => ns / base[at]!);
     const speed = 1000 / median(all);
     console.log(
@@ -109,6 +109,6 @@ for (const size of SIZES) {
   }
 }
 for (const name of Object.keys(subjects)) {
-  const ratio = (4 * per_byte.get(`${name} 1048576`)!) / per_byte.get(`${name} 262144`)!;
+  const ratio = (4 * perByte.get(`${name} 1048576`)!) / perByte.get(`${name} 262144`)!;
   console.log(`1 MB takes ${ratio.toFixed(2)} times 256 KB: ${name}`);
 }

@@ -42,7 +42,7 @@ ensureComponents(['sdk-python'], console.log);
 await buildPythonCore();
 const own: Tool = { name: 'customshouse', python: locateComponent('sdk-python')! };
 const presidio: Tool = { name: 'presidio', python: process.env.PRESIDIO_PYTHON ?? installPresidio() };
-const llm_guard: Tool = { name: 'llm-guard', python: process.env.LLM_GUARD_PYTHON ?? installLlmGuard() };
+const llmGuard: Tool = { name: 'llm-guard', python: process.env.LLM_GUARD_PYTHON ?? installLlmGuard() };
 const load = () => `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors`;
 
 console.log(load());
@@ -103,11 +103,11 @@ async function measureCalls(): Promise<void> {
     request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
   }).listen(0, '127.0.0.1');
   await once(echo, 'listening');
-  const echo_url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
   try {
     print('tool call, in process', await repeat(() => ask(own, 'call', '')));
     print('tool call, by a service on loopback', await repeat(() => ask(own, 'call', service.url)));
-    print('httpx to a server that only answers', await repeat(() => ask(own, 'echo', echo_url)));
+    print('httpx to a server that only answers', await repeat(() => ask(own, 'echo', echoUrl)));
   } finally {
     await service.stop();
     echo.close();
@@ -115,7 +115,7 @@ async function measureCalls(): Promise<void> {
 }
 
 async function measureTexts(): Promise<void> {
-  for (const [category, tool] of Object.entries({ pii: presidio, secrets: llm_guard })) {
+  for (const [category, tool] of Object.entries({ pii: presidio, secrets: llmGuard })) {
     const pairs: (readonly [Times, Times])[] = [];
     for (let round = 0; round < ROUNDS; round++)
       pairs.push([await ask(own, 'time', category), await ask(tool, 'time', category)]);
@@ -148,7 +148,7 @@ function print(name: string, rounds: readonly Times[]): void {
 }
 
 async function countFolder(folder: string): Promise<void> {
-  for (const [category, other] of Object.entries({ pii: presidio, secrets: llm_guard })) {
+  for (const [category, other] of Object.entries({ pii: presidio, secrets: llmGuard })) {
     const file = join(folder, `${category}.dev.jsonl.gz`);
     for (const tool of [own, other]) {
       const counts = await ask<readonly number[]>(tool, 'rows', category, file, String(EVERY));

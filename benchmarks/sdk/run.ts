@@ -28,9 +28,9 @@ async function measure(calls: number, call: () => Promise<unknown>): Promise<rea
   for (let i = 0; i < calls * WARM_UP_SHARE; i++) await call();
   const times: number[] = [];
   for (let i = 0; i < calls; i++) {
-    const began_ms = performance.now();
+    const beganMs = performance.now();
     await call();
-    times.push((performance.now() - began_ms) * 1_000);
+    times.push((performance.now() - beganMs) * 1_000);
   }
   times.sort((a, b) => a - b);
   return [median(times), times[Math.floor(times.length * 0.99)] ?? 0];

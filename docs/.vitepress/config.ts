@@ -90,13 +90,13 @@ interface InlineToken {
 
 /** Turns links to files outside this folder into emphasised text: those files are in the repository, not on the site. */
 function unlinkOutside(tokens: readonly InlineToken[], page: string): void {
-  let is_outside = false;
+  let isOutside = false;
   for (const token of tokens) {
     if (token.type === 'link_open') {
       const path = token.attrGet('href') ?? '';
-      is_outside = path.startsWith('.') && join('docs', page, '..', path).startsWith('docs/') === false;
+      isOutside = path.startsWith('.') && join('docs', page, '..', path).startsWith('docs/') === false;
     }
-    if (is_outside && token.type.startsWith('link_')) {
+    if (isOutside && token.type.startsWith('link_')) {
       token.type = token.type.replace('link', 'em');
       token.tag = 'em';
       token.attrs = null;
@@ -125,7 +125,7 @@ function searchText(
   env: { relativePath: string },
   markdown: { render(source: string, env: unknown): string },
 ): string {
-  const is_searched =
+  const isSearched =
     !NOT_SEARCHED.includes(env.relativePath) && !env.relativePath.startsWith('reference/detectors/');
-  return markdown.render(is_searched ? source : source.replaceAll(/^\|.*$/gm, ''), env);
+  return markdown.render(isSearched ? source : source.replaceAll(/^\|.*$/gm, ''), env);
 }

@@ -20,8 +20,8 @@ export function openReceiver({ secret, onAlert, now_ms = Date.now }) {
   return async function receive(headers, body) {
     const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
     if (!id || !timestamp || !signatures) return { status: 400, reason: 'a header is missing' };
-    const age_s = now_ms() / 1000 - Number(timestamp);
-    if (!/^\d{1,12}$/.test(timestamp) || Math.abs(age_s) > TOLERANCE_S)
+    const ageS = now_ms() / 1000 - Number(timestamp);
+    if (!/^\d{1,12}$/.test(timestamp) || Math.abs(ageS) > TOLERANCE_S)
       return { status: 400, reason: 'the timestamp is too old or in the future' };
     // The id and the timestamp are signed too: neither can be changed to send a message again.
     const signed = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();

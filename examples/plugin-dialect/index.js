@@ -8,12 +8,12 @@
 const deny = { stderr: '{reason}', code: 2 };
 
 /** What every payload of Cascade has. */
-const payload = (agent_action_name, tool_info) => ({
-  agent_action_name,
+const payload = (agentActionName, toolInfo) => ({
+  agent_action_name: agentActionName,
   trajectory_id: 'trajectory-1',
   execution_id: 'execution-1',
   timestamp: '2026-11-21T20:00:00Z',
-  tool_info,
+  tool_info: toolInfo,
 });
 
 export default {

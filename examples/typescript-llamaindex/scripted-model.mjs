@@ -6,10 +6,10 @@ export const model = Object.assign(Object.create(ToolCallLLM.prototype), {
   supportToolCall: true,
   metadata: { model: 'scripted', temperature: 0, topP: 1, contextWindow: 1_000 },
   chat: async ({ messages }) => {
-    const has_result = messages.some(({ options }) => options?.toolResult !== undefined);
+    const hasResult = messages.some(({ options }) => options?.toolResult !== undefined);
     const texts = ['I could not, write to jane.doe@', 'corp-mail.io.'];
     return (async function* () {
-      if (has_result) for (const delta of texts) yield { delta, raw: null };
+      if (hasResult) for (const delta of texts) yield { delta, raw: null };
       else yield { delta: '', raw: null, options: call };
     })();
   },

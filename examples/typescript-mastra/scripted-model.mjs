@@ -2,8 +2,8 @@
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const doStream = async ({ prompt }) => {
-  const has_result = prompt.some(({ role }) => role === 'tool');
-  const chunks = has_result
+  const hasResult = prompt.some(({ role }) => role === 'tool');
+  const chunks = hasResult
     ? [
         { type: 'text-start', id: '1' },
         { type: 'text-delta', id: '1', delta: 'I could not, write to jane.doe@' },
@@ -11,7 +11,7 @@ const doStream = async ({ prompt }) => {
         { type: 'text-end', id: '1' },
       ]
     : [{ type: 'tool-call', toolCallId: '1', toolName: 'send', input: '{"key":"sk-ABCDEF1234567890"}' }];
-  const finish = { type: 'finish', finishReason: has_result ? 'stop' : 'tool-calls', usage };
+  const finish = { type: 'finish', finishReason: hasResult ? 'stop' : 'tool-calls', usage };
   return { stream: ReadableStream.from([{ type: 'stream-start', warnings: [] }, ...chunks, finish]) };
 };
 export const model = {

@@ -10,10 +10,10 @@ test('the hook bundles the dialect of every coding agent, and nothing that only 
   const out = mkdtempSync(join(tmpdir(), 'hook-bundle-'));
   try {
     const sources = await bundleHook(out, '0.0.0');
-    const of_agents = sources.filter((path) => path.startsWith('src/coding-agents/'));
-    assert.equal(of_agents.filter((path) => path.endsWith('/dialect.ts')).length, dialects.length);
+    const ofAgents = sources.filter((path) => path.startsWith('src/coding-agents/'));
+    assert.equal(ofAgents.filter((path) => path.endsWith('/dialect.ts')).length, dialects.length);
     assert.deepEqual(
-      of_agents.filter((path) => /\/(?:settings|transcript|doctor|traces|setup|transcripts)\b/.test(path)),
+      ofAgents.filter((path) => /\/(?:settings|transcript|doctor|traces|setup|transcripts)\b/.test(path)),
       [],
     );
     const [main] = globSync(join(out, '**', 'main.cjs'));

@@ -87,17 +87,17 @@ function getCompanions(
   modules: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
   const needs = new Map(modules.map((path) => [path, collectStaticImports(metafile, path)]));
-  const lazy_needs = listLazyEntries().map(({ in: input }) => collectStaticImports(metafile, input));
-  const isCommon = (path: string): boolean => lazy_needs.filter((needed) => needed.has(path)).length > 1;
+  const lazyNeeds = listLazyEntries().map(({ in: input }) => collectStaticImports(metafile, input));
+  const isCommon = (path: string): boolean => lazyNeeds.filter((needed) => needed.has(path)).length > 1;
   const common = Object.keys(metafile.inputs).filter(isCommon);
   const whole = new Set([...collectStaticImports(metafile, join(dist, MAIN_MODULE)), ...common]);
   const needsDetectors = (needed: ReadonlySet<string>): boolean => needed.has(join(dist, DETECTOR_LIST));
   const others = [...needs.values()].filter((needed) => !needsDetectors(needed));
   const shared = [...whole].filter((path) => others.some((needed) => needed.has(path)));
-  const with_detectors = [join(dist, MAIN_MODULE), ...common];
+  const withDetectors = [join(dist, MAIN_MODULE), ...common];
   return new Map([
-    ...[...needs].map(([path, needed]) => [path, needsDetectors(needed) ? with_detectors : shared] as const),
-    ...listLazyEntries().map(({ in: input }) => [input, with_detectors] as const),
+    ...[...needs].map(([path, needed]) => [path, needsDetectors(needed) ? withDetectors : shared] as const),
+    ...listLazyEntries().map(({ in: input }) => [input, withDetectors] as const),
   ]);
 }
 

@@ -41,7 +41,7 @@ export function listLazyEntries(): readonly { readonly in: string; readonly out:
 
 /** Returns the plugin of the bundler; `dist` contains the modules that the compiler wrote. */
 export function loadLazily(dist: string): Plugin {
-  const lazy_files = Object.entries(LAZY_FILES).map(([name, targets]) => {
+  const lazyFiles = Object.entries(LAZY_FILES).map(([name, targets]) => {
     const path = resolve(dist, name);
     return { path, targets, text: readFileSync(path, 'utf8') };
   });
@@ -49,7 +49,7 @@ export function loadLazily(dist: string): Plugin {
     name: 'lazy',
     setup: ({ onLoad, onResolve }) => {
       onLoad({ filter: /[/\\]core[/\\].*\.js$/, namespace: 'file' }, ({ path }) => {
-        const found = lazy_files.find((each) => each.path === path);
+        const found = lazyFiles.find((each) => each.path === path);
         const contents =
           found === undefined
             ? withPackagesLazy(readFileSync(path, 'utf8'))
@@ -61,7 +61,7 @@ export function loadLazily(dist: string): Plugin {
         namespace: NAMESPACE,
       }));
       onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
-        contents: path === 'required' ? REQUIRED : buildLazyFile(path, lazy_files),
+        contents: path === 'required' ? REQUIRED : buildLazyFile(path, lazyFiles),
         resolveDir: dist,
       }));
     },
@@ -78,9 +78,9 @@ export function required(name) {
 /** Returns the source of a file of modules, each of which runs when it is requested. */
 function buildLazyFile(
   file: string,
-  lazy_files: readonly { readonly path: string; readonly targets: LazyTargets; readonly text: string }[],
+  lazyFiles: readonly { readonly path: string; readonly targets: LazyTargets; readonly text: string }[],
 ): string {
-  const modules = lazy_files.flatMap(({ path, targets, text }) =>
+  const modules = lazyFiles.flatMap(({ path, targets, text }) =>
     [...text.matchAll(IMPORT)]
       .map(([, , , from]) => from!)
       .filter((from) => getFile(targets, from) === file)
@@ -97,11 +97,11 @@ function getFile(targets: LazyTargets, from: string): string {
 }
 
 function withLookUpsInFiles(text: string, targets: LazyTargets): string {
-  const looked_up = withLookUps(
+  const lookedUp = withLookUps(
     text,
     (from) => `required('./lazy-${getFile(targets, from)}.js').modules['${from}']()`,
   );
-  return `import { required } from 'lazy:required';\n${looked_up}`;
+  return `import { required } from 'lazy:required';\n${lookedUp}`;
 }
 
 /**
@@ -120,22 +120,22 @@ export function withLookUps(text: string, load: (from: string) => string): strin
     return '';
   });
   if (names.size === 0 || /^import /m.test(body)) throw new Error('a lazy file has imports of another form');
-  const looked_up = body.replace(/\b[A-Za-z_]\w*\b/g, (word) => names.get(word) ?? word);
-  return `${modules.join('\n')}\n${looked_up}`;
+  const lookedUp = body.replace(/\b[A-Za-z_]\w*\b/g, (word) => names.get(word) ?? word);
+  return `${modules.join('\n')}\n${lookedUp}`;
 }
 
 /** Replaces imports of packages by constants of the module, because imports would load them before it. */
 function withPackagesLazy(text: string): string {
-  let is_changed = false;
+  let isChanged = false;
   const body = text.replace(IMPORT, (line, whole: string | undefined, list = '', from: string) => {
     if (!LAZY_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`))) return line;
-    is_changed = true;
+    isChanged = true;
     const names = getNames(whole, list).map(([exported, name]) =>
       exported === name ? name : `${exported}: ${name}`,
     );
     return `const ${whole ?? `{ ${names.join(', ')} }`} = required('${from}');`;
   });
-  return is_changed ? `import { required } from 'lazy:required';\n${body}` : text;
+  return isChanged ? `import { required } from 'lazy:required';\n${body}` : text;
 }
 
 /** Returns the imported names, and their local names. */

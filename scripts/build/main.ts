@@ -84,13 +84,13 @@ function copyConsole(): void {
 /**
  * Copies the licence of the package that a file comes from, and the licences of the packages bundled in it.
  */
-function copyLicences(package_path: string, folder: string): void {
-  const parts = package_path.split('/');
-  const name = parts.slice(0, package_path.startsWith('@') ? 2 : 1).join('/');
+function copyLicences(packagePath: string, folder: string): void {
+  const parts = packagePath.split('/');
+  const name = parts.slice(0, packagePath.startsWith('@') ? 2 : 1).join('/');
   cpSync(
     join('node_modules', name, 'LICENSE'),
     join(folder, `${name.replaceAll(/[@/]+/g, '-').replace(/^-/, '')}.LICENSE`),
   );
-  const bundled = join('node_modules', `${package_path}.LICENSE.txt`);
+  const bundled = join('node_modules', `${packagePath}.LICENSE.txt`);
   if (existsSync(bundled)) copyFileSync(bundled, join(folder, `${parts.at(-1)}.LICENSE.txt`));
 }

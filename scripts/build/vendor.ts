@@ -42,9 +42,9 @@ interface PackageImport {
 /** Returns the packages that the published program contains: those that a checkout installs to run. */
 export function listVendoredPackages(): readonly string[] {
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const of_checkouts = ['@fastify/swagger-ui', 'esbuild'];
+  const ofCheckouts = ['@fastify/swagger-ui', 'esbuild'];
   return Object.keys({ ...dependencies, ...optionalDependencies }).filter(
-    (name) => !of_checkouts.includes(name),
+    (name) => !ofCheckouts.includes(name),
   );
 }
 
@@ -54,9 +54,8 @@ export function bundleOnly(packages: readonly string[]): Plugin {
     name: 'vendored',
     setup: ({ onResolve }) => {
       onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
-        const is_bundled =
-          kind === 'entry-point' || importer.includes('node_modules') || isOf(packages, path);
-        return is_bundled ? null : { path, external: true };
+        const isBundled = kind === 'entry-point' || importer.includes('node_modules') || isOf(packages, path);
+        return isBundled ? null : { path, external: true };
       });
     },
   };

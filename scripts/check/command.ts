@@ -3,7 +3,7 @@ import type { Counts, Outcome } from './outcome.ts';
 
 /** Runs a program whose exit code is the result of the check. It runs at the root of the checkout. */
 export async function checkByCommand(name: string, words: readonly string[]): Promise<Outcome> {
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   const child = spawn(words[0]!, words.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -19,11 +19,11 @@ export async function checkByCommand(name: string, words: readonly string[]): Pr
     child.once('close', resolve);
   });
   const ok = code === 0;
-  const duration_ms = performance.now() - began_ms;
+  const durationMs = performance.now() - beganMs;
   return {
     name,
     ok,
-    duration_ms,
+    duration_ms: durationMs,
     output: ok ? '' : output.trimEnd(),
     counts: countOneCheck(ok),
     skipped: [],

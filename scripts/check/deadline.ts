@@ -11,13 +11,13 @@ const LOOK_EVERY_MS = 5_000;
  *
  * @returns a function that ends the watch
  */
-export function endSlowChildren(child_ms_max = CHILD_MS_MAX, look_every_ms = LOOK_EVERY_MS): () => void {
-  let seen_ms = new Map<number, number>();
+export function endSlowChildren(childMsMax = CHILD_MS_MAX, lookEveryMs = LOOK_EVERY_MS): () => void {
+  let seenMs = new Map<number, number>();
   const timer = setInterval(() => {
-    const now_ms = performance.now();
-    seen_ms = new Map(listChildren().map((pid) => [pid, seen_ms.get(pid) ?? now_ms]));
-    for (const [pid, first_ms] of seen_ms) if (now_ms - first_ms > child_ms_max) process.kill(pid, 'SIGKILL');
-  }, look_every_ms);
+    const nowMs = performance.now();
+    seenMs = new Map(listChildren().map((pid) => [pid, seenMs.get(pid) ?? nowMs]));
+    for (const [pid, firstMs] of seenMs) if (nowMs - firstMs > childMsMax) process.kill(pid, 'SIGKILL');
+  }, lookEveryMs);
   return () => clearInterval(timer);
 }
 

@@ -24,7 +24,7 @@ const MEMORY_BYTES_MIN = 8 * 2 ** 30;
 
 const quick = process.argv.includes('--quick');
 const round: Round = quick ? 'quick' : process.env.NIGHTLY === undefined ? 'full' : 'nightly';
-const began_ms = performance.now();
+const beganMs = performance.now();
 const bin = (name: string) => [process.execPath, `node_modules/${getBinary(name)}`];
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
@@ -41,7 +41,7 @@ const outcomes = quick
   ? first
   : await retryFailedFiles(first, (file) => checkByTests(file, [file], console.log, flags), console.log);
 const verdict = judgeOutcomes(outcomes, process.env.CI === 'true' && !quick);
-console.log(`\n${getSummary(outcomes, performance.now() - began_ms)}`);
+console.log(`\n${getSummary(outcomes, performance.now() - beganMs)}`);
 console.log(
   `processor time: ${Math.round(readProcessorSeconds() ?? 0)} s on ${availableParallelism()} cores`,
 );
@@ -56,9 +56,9 @@ function useMemoryFolder(): void {
   const folder = '/dev/shm';
   if (process.env.TMPDIR !== undefined || !existsSync(folder)) return;
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
-  const runs_programs = mounts.some((line) => line.includes(` ${folder} tmpfs `) && !line.includes('noexec'));
+  const runsPrograms = mounts.some((line) => line.includes(` ${folder} tmpfs `) && !line.includes('noexec'));
   const { bavail, bsize } = statfsSync(folder);
-  if (runs_programs && bavail * bsize >= MEMORY_BYTES_MIN) process.env.TMPDIR = folder;
+  if (runsPrograms && bavail * bsize >= MEMORY_BYTES_MIN) process.env.TMPDIR = folder;
 }
 
 type Stage = () => Promise<Outcome>;

@@ -33,7 +33,7 @@ const cases: readonly [string, readonly Outcome[], boolean, boolean][] = [
 ];
 
 test('what counts as passed', () => {
-  for (const [name, outcomes, in_ci, ok] of cases) assert.equal(judgeOutcomes(outcomes, in_ci).ok, ok, name);
+  for (const [name, outcomes, inCi, ok] of cases) assert.equal(judgeOutcomes(outcomes, inCi).ok, ok, name);
 });
 
 test('the summary ends in the totals that CI reads, and names what was skipped', () => {

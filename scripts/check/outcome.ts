@@ -57,7 +57,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
  * Returns whether the run passed. A skipped check is fine on a developer's machine and a failure in CI. A run
  * without any check never passes.
  */
-export function judgeOutcomes(outcomes: readonly Outcome[], in_ci: boolean): { ok: boolean; reason: string } {
+export function judgeOutcomes(outcomes: readonly Outcome[], inCi: boolean): { ok: boolean; reason: string } {
   const failed = outcomes.filter((each) => !each.ok).map((each) => each.name);
   if (failed.length > 0) return { ok: false, reason: `failed: ${failed.join(', ')}` };
   const empty = outcomes.filter((each) => each.counts.tests === 0).map((each) => each.name);
@@ -65,14 +65,14 @@ export function judgeOutcomes(outcomes: readonly Outcome[], in_ci: boolean): { o
   const skipped = outcomes.flatMap((each) => each.skipped);
   if (skipped.length === 0) return { ok: true, reason: 'all well' };
   const reason = `${skipped.length} skipped`;
-  return in_ci ? { ok: false, reason: `${reason}, and in CI nothing may be` } : { ok: true, reason };
+  return inCi ? { ok: false, reason: `${reason}, and in CI nothing may be` } : { ok: true, reason };
 }
 
 /**
  * Returns the summary: a line per stage, the files that took most processor time, the skipped checks, and the totals in the format of Node's test
  * runner.
  */
-export function getSummary(outcomes: readonly Outcome[], duration_ms: number): string {
+export function getSummary(outcomes: readonly Outcome[], durationMs: number): string {
   const counts = sumCounts(outcomes.map((each) => each.counts));
   const stages = outcomes.map(
     (each) =>
@@ -88,7 +88,7 @@ export function getSummary(outcomes: readonly Outcome[], duration_ms: number): s
     `# skipped ${counts.skipped}`,
     `# todo ${counts.todo}`,
     `# unstable ${unstable.length}`,
-    `# duration_ms ${Math.round(duration_ms)}`,
+    `# duration_ms ${Math.round(durationMs)}`,
   ];
   return [...stages, ...listHeaviestFiles(outcomes), ...skipped, ...unstable, ...totals].join('\n');
 }
@@ -112,6 +112,6 @@ export function formatPath(file: string): string {
   return relative(process.cwd(), file);
 }
 
-export function formatSeconds(duration_ms: number): string {
-  return `${(duration_ms / 1000).toFixed(1)} s`;
+export function formatSeconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`;
 }

@@ -39,15 +39,15 @@ async function retryFile(
     ['first run', first.output],
     ['second run', ok ? (again?.output ?? '') : failures],
   ].map(([run, output]) => `${run}:\n${output === '' ? '(nothing printed)' : output}`);
-  const is_unstable = ok && again !== undefined;
-  if (is_unstable) say(`unstable: ${formatPath(file)}\n\n${outputs.join('\n\n')}\n`);
+  const isUnstable = ok && again !== undefined;
+  if (isUnstable) say(`unstable: ${formatPath(file)}\n\n${outputs.join('\n\n')}\n`);
   return {
     file,
-    ok: is_unstable,
+    ok: isUnstable,
     counts: again?.counts ?? first.counts,
     duration_ms: again?.duration_ms ?? first.duration_ms,
     output: outputs.join('\n\n'),
-    is_unstable,
+    is_unstable: isUnstable,
   };
 }
 

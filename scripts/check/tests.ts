@@ -27,7 +27,7 @@ export async function checkByTests(
   say: (line: string) => void,
   flags: readonly string[] = [],
 ): Promise<Outcome> {
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   const failures = new Map<string, string[]>();
   const skipped: string[] = [];
   const printed = new Map<string, string>();
@@ -61,17 +61,17 @@ export async function checkByTests(
     if (!summaries.has(file))
       addFailures(file, [`FAILED ${formatPath(file)}\n  ended without a summary of its tests`]);
   stopDeadlines();
-  const processor_s = times.close();
+  const processorS = times.close();
   return {
     name,
     ok: files.length > 0 && failures.size === 0,
-    duration_ms: performance.now() - began_ms,
+    duration_ms: performance.now() - beganMs,
     output: [...failures.values()].flat().join('\n\n'),
     counts: sumCounts([...summaries.values()].map(({ counts }) => counts)),
     skipped,
     files: [...new Set([...files, ...failures.keys()])].map((file) => ({
       ...buildFileOutcome(file, summaries, failures, printed),
-      processor_s: processor_s.get(file) ?? 0,
+      processor_s: processorS.get(file) ?? 0,
     })),
   };
 }

@@ -14,12 +14,12 @@ export function findNpmProgram(folder: string, program: string): string | null {
   const modules = join(ROOT, folder, 'node_modules');
   const wanted = getPackages(join(ROOT, folder, 'package-lock.json'));
   const present = getPackages(join(modules, '.package-lock.json'));
-  const is_complete = Object.entries(wanted).every(
+  const isComplete = Object.entries(wanted).every(
     ([path, { integrity, optional }]) =>
       path === '' || (present[path] === undefined ? optional : present[path].integrity === integrity),
   );
   const file = join(modules, '.bin', program);
-  return is_complete && existsSync(file) ? file : null;
+  return isComplete && existsSync(file) ? file : null;
 }
 
 /**

@@ -17,29 +17,29 @@ const FOLDER = 'console';
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
-const is_package = process.argv.includes('--package');
-process.env.VITE_PROGRAM = is_package ? PACKAGE_NAME : './customshouse';
+const isPackage = process.argv.includes('--package');
+process.env.VITE_PROGRAM = isPackage ? PACKAGE_NAME : './customshouse';
 process.exitCode = process.argv.includes('--start')
   ? buildApart((folder) => (installFromNpm(folder) ? buildPages(folder) : 1))
   : main(process.argv.includes('--check'));
 
-function main(is_check: boolean): number {
+function main(isCheck: boolean): number {
   if (findNpmProgram(FOLDER, 'vite') === null && !installFromNpm(FOLDER)) {
     console.error(
       'The packages of the console cannot be installed. Check the network, then run: npm ci --prefix console',
     );
     return 1;
   }
-  if (is_check) {
+  if (isCheck) {
     const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
     const status = runProgram([tsc, '--checkers', '1', '-p', FOLDER]);
     if (status !== 0) return status;
   }
-  if (is_package) return buildPages(FOLDER, ['--outDir', 'dist-package', '--emptyOutDir']);
+  if (isPackage) return buildPages(FOLDER, ['--outDir', 'dist-package', '--emptyOutDir']);
   const status = buildPages(FOLDER, ['--outDir', 'dist-built', '--emptyOutDir']);
   if (status === 0) replaceConsole(join(FOLDER, 'dist-built'));
   rmSync(join(FOLDER, 'dist-built'), { recursive: true, force: true });
-  return status === 0 && is_check ? checkFirstLoad() : status;
+  return status === 0 && isCheck ? checkFirstLoad() : status;
 }
 
 function buildPages(folder: string, options: readonly string[] = []): number {

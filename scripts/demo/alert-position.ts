@@ -7,13 +7,13 @@ import type { IndexPlace } from '../../src/runtime/audit/events/pages.ts';
 /** Makes the service evaluate its alert rules on events from a time on, instead of those after its first start. */
 export async function evaluateAlertsFrom(
   { store }: Pick<Runtime, 'store'>,
-  state_dir: string,
-  from_ms: number,
+  stateDir: string,
+  fromMs: number,
 ): Promise<void> {
-  const stream_id = randomBytes(12).toString('hex');
-  writePrivateFile(join(state_dir, 'alert-stream-id'), stream_id, 'replace');
-  const place: IndexPlace = { event_id: null, time_ms: from_ms, seqs: {} };
+  const streamId = randomBytes(12).toString('hex');
+  writePrivateFile(join(stateDir, 'alert-stream-id'), streamId, 'replace');
+  const place: IndexPlace = { event_id: null, time_ms: fromMs, seqs: {} };
   const { db } = await store();
-  const row = { stream_id, position: JSON.stringify(place), changed_ms: from_ms };
+  const row = { stream_id: streamId, position: JSON.stringify(place), changed_ms: fromMs };
   await db.insertInto('alert_positions').values(row).execute();
 }

@@ -32,7 +32,7 @@ export interface DemoEngine {
   readonly events: readonly AuditEvent[];
   /** Calls an operation as the API key of a tenant, or as the operator. */
   readonly call: (operation: AnyOperation, input: unknown, caller: Caller) => Promise<unknown>;
-  readonly callerOf: (tenant_id: string) => Caller;
+  readonly callerOf: (tenantId: string) => Caller;
   readonly operator: Caller;
   /** Appends an event that is made from a recorded one. */
   readonly append: (event: AuditEvent) => Promise<void>;
@@ -51,15 +51,15 @@ export async function openDemoEngine(folder: string, clock: DemoClock): Promise<
   const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, made.policy);
   const log = openLog({ ...config.log, name: 'demo' });
-  const now_ms = () => clock.now_ms;
+  const nowMs = () => clock.now_ms;
   const journal = await openJournal({
     dir: paths.journal,
     writer: 'demo',
     max_size_bytes: config.audit.max_size_mb * 1_048_576,
     max_age_days: config.audit.max_age_days,
     compress_rotated: config.audit.compress_rotated,
-    signing_key: await openSigningKey({ dir: paths.keys, now_ms }),
-    now_ms,
+    signing_key: await openSigningKey({ dir: paths.keys, now_ms: nowMs }),
+    now_ms: nowMs,
   });
   const events: AuditEvent[] = [];
   const append = async (event: AuditEvent): Promise<void> => {
@@ -79,14 +79,14 @@ export async function openDemoEngine(folder: string, clock: DemoClock): Promise<
     telemetry: null,
     coordinator: buildDemoCoordinator(made.plugins),
     log,
-    now_ms,
+    now_ms: nowMs,
   });
   const operator = buildOperatorCaller('operator');
   return {
     runtime,
     events,
     operator,
-    callerOf: (tenant_id) => buildAgentCaller(`key:${tenant_id}`, [...DEFAULT_PERMISSIONS], [tenant_id], '*'),
+    callerOf: (tenantId) => buildAgentCaller(`key:${tenantId}`, [...DEFAULT_PERMISSIONS], [tenantId], '*'),
     call: (operation, input, caller) => callOperation(operation, input, buildContext(runtime, caller)),
     append: journal.append,
     close: async () => {

@@ -31,14 +31,14 @@ const { values } = parseArgs({
   },
 });
 
-const is_temporary = values.folder === undefined;
+const isTemporary = values.folder === undefined;
 const folder = resolve(values.folder ?? mkdtempSync(join(tmpdir(), 'customshouse-demo-')));
 try {
   await fillFolder();
   if (values['no-serve']) process.stdout.write(`The demonstration is in ${folder}.\n`);
   else process.exitCode = await serveDemo();
 } finally {
-  if (is_temporary && !values['no-serve']) rmSync(folder, { recursive: true, force: true });
+  if (isTemporary && !values['no-serve']) rmSync(folder, { recursive: true, force: true });
 }
 
 /** Plays the day, unless the folder has one already. */
@@ -48,16 +48,16 @@ async function fillFolder(): Promise<void> {
   writeFileSync(join(folder, 'service.yaml'), DEMO_CONFIGURATION);
   for (const [name, text] of Object.entries(DEMO_DOCUMENTS))
     writeFileSync(join(folder, 'policies', name), text);
-  const end_ms = Date.now();
-  const clock = { now_ms: end_ms - 86_400_000 };
+  const endMs = Date.now();
+  const clock = { now_ms: endMs - 86_400_000 };
   const engine = await openDemoEngine(folder, clock);
   try {
-    const began_ms = performance.now();
-    const count = await playDay(engine, clock, openSeededRandom(Number(values.seed)), end_ms);
-    await replicateEvents(engine, clock, Number(values.events), end_ms);
-    await evaluateAlertsFrom(engine.runtime, join(folder, '.service'), end_ms - 86_400_000);
+    const beganMs = performance.now();
+    const count = await playDay(engine, clock, openSeededRandom(Number(values.seed)), endMs);
+    await replicateEvents(engine, clock, Number(values.events), endMs);
+    await evaluateAlertsFrom(engine.runtime, join(folder, '.service'), endMs - 86_400_000);
     const all = Math.max(count, Number(values.events));
-    const seconds = ((performance.now() - began_ms) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - beganMs) / 1_000).toFixed(1);
     process.stdout.write(`Recorded ${all} events of 20 agents in ${seconds} s.\n`);
   } finally {
     await engine.close();

@@ -34,39 +34,39 @@ export async function playDay(
   engine: DemoEngine,
   clock: DemoClock,
   random: SeededRandom,
-  end_ms: number,
+  endMs: number,
 ): Promise<number> {
   const steps: PlannedStep[] = [];
-  const world: DemoWorld = { engine, clock, random, end_ms, plan: (step) => void steps.push(step) };
+  const world: DemoWorld = { engine, clock, random, end_ms: endMs, plan: (step) => void steps.push(step) };
   for (const agent of DEMO_AGENTS)
     for (let number = 1; number <= agent.sessions; number++) planOne(agent, number, world);
   planToolLists(world);
   while (steps.length > 0) {
     steps.sort((a, b) => b.at_ms - a.at_ms);
     const step = steps.pop()!;
-    if (step.at_ms >= end_ms) continue;
+    if (step.at_ms >= endMs) continue;
     clock.now_ms = step.at_ms;
     await step.run();
   }
-  clock.now_ms = end_ms;
+  clock.now_ms = endMs;
   return engine.events.length;
 }
 
 /** Plans the steps of a session. Most sessions begin in office hours. */
 function planOne(agent: DemoAgent, number: number, world: DemoWorld): void {
   const { random, end_ms } = world;
-  const session_id = `${agent.agent_id}-${String(number).padStart(3, '0')}`;
-  let at_ms = end_ms - DAY_MS + pickStart(random);
+  const sessionId = `${agent.agent_id}-${String(number).padStart(3, '0')}`;
+  let atMs = end_ms - DAY_MS + pickStart(random);
   for (const step of planSession(agent, random)) {
-    const step_ms = at_ms;
-    world.plan({ at_ms: step_ms, run: () => runStep(step, { agent, session_id }, world) });
-    at_ms += random.whole(4_000, 70_000);
+    const stepMs = atMs;
+    world.plan({ at_ms: stepMs, run: () => runStep(step, { agent, session_id: sessionId }, world) });
+    atMs += random.whole(4_000, 70_000);
   }
 }
 
 function pickStart(random: SeededRandom): number {
-  const is_busy = random.chance(0.7);
-  return Math.floor((is_busy ? 0.35 + random.next() * 0.645 : random.next()) * DAY_MS);
+  const isBusy = random.chance(0.7);
+  return Math.floor((isBusy ? 0.35 + random.next() * 0.645 : random.next()) * DAY_MS);
 }
 
 interface DemoSession {
@@ -95,7 +95,7 @@ async function queryModel(
   const { runtime } = engine;
   const caller = engine.callerOf(tenant_id);
   const acting = { tenant_id, agent_id, source_agent_id: agent_id, session_id, declared_tags: [] };
-  const input_tokens = random.whole(900, 14_000);
+  const inputTokens = random.whole(900, 14_000);
   const spender = {
     tenant_id,
     agent_id,
@@ -105,7 +105,12 @@ async function queryModel(
     caller_id: caller.id,
   };
   const costs = await runtime.costs();
-  const reserved = await costs.reserve({ ...spender, model, input_tokens, max_output_tokens: 1_024 });
+  const reserved = await costs.reserve({
+    ...spender,
+    model,
+    input_tokens: inputTokens,
+    max_output_tokens: 1_024,
+  });
   if ('over' in reserved) return;
   const wire = provider === 'anthropic' ? 'anthropic' : 'openai';
   const judge = (boundary: 'input' | 'output', text: string, usage: object = {}) =>
@@ -121,21 +126,21 @@ async function queryModel(
       null,
       { buildMetadata: () => ({ model, wire, ...usage }) },
     );
-  const input_verdict = await judge('input', prompt);
-  if (input_verdict.verdict.decision === 'block') return void (await reserved.settle(null));
+  const inputVerdict = await judge('input', prompt);
+  if (inputVerdict.verdict.decision === 'block') return void (await reserved.settle(null));
   clock.now_ms += random.whole(600, 9_000);
-  const cached = Math.floor(input_tokens * random.next() * 0.7);
-  const output_tokens = random.whole(60, 1_800);
+  const cached = Math.floor(inputTokens * random.next() * 0.7);
+  const outputTokens = random.whole(60, 1_800);
   const { micro_usd } = await reserved.settle({
     provider,
     model,
     is_estimated: false,
-    input_tokens,
-    output_tokens,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
     cache_read_tokens: cached,
     cache_write_tokens: 0,
   });
-  await judge('output', answer, { input_tokens, output_tokens, micro_usd });
+  await judge('output', answer, { input_tokens: inputTokens, output_tokens: outputTokens, micro_usd });
 }
 
 interface CheckReply {
@@ -148,13 +153,17 @@ async function callTool(
   step: Extract<DemoStep, { kind: 'call_tool' }>,
   session: DemoSession,
   world: DemoWorld,
-  approval_request_id?: string,
+  approvalRequestId?: string,
 ): Promise<void> {
   const { engine, clock, random } = world;
   const { agent, session_id } = session;
   const about = { tool: step.tool, agent_id: agent.agent_id, tenant_id: agent.tenant_id, session_id };
   const caller = engine.callerOf(agent.tenant_id);
-  const request = { ...about, input: step.input, ...(approval_request_id && { approval_request_id }) };
+  const request = {
+    ...about,
+    input: step.input,
+    ...(approvalRequestId && { approval_request_id: approvalRequestId }),
+  };
   const reply = (await engine.call(interceptTool, request, caller)) as CheckReply;
   if (reply.approval?.status === 'pending') planDecision(reply.approval.request_id, step, session, world);
   if (reply.decision === 'block') return;
@@ -164,31 +173,31 @@ async function callTool(
 
 /** Plans the decision of an approver, except for the last requests of the day: those wait. */
 function planDecision(
-  request_id: string,
+  requestId: string,
   step: Extract<DemoStep, { kind: 'call_tool' }>,
   session: DemoSession,
   world: DemoWorld,
 ): void {
   const { engine, clock, random, end_ms } = world;
-  const now_ms = clock.now_ms;
-  if (now_ms > end_ms - WAITING_MS || random.chance(0.1)) return;
-  const is_approved = random.chance(0.75);
-  const decide_ms = now_ms + random.whole(1, 25) * MINUTE_MS;
-  const note = is_approved ? 'Looks right.' : 'Not without a ticket.';
-  const operation = is_approved ? approvalsApprove : approvalsDeny;
+  const nowMs = clock.now_ms;
+  if (nowMs > end_ms - WAITING_MS || random.chance(0.1)) return;
+  const isApproved = random.chance(0.75);
+  const decideMs = nowMs + random.whole(1, 25) * MINUTE_MS;
+  const note = isApproved ? 'Looks right.' : 'Not without a ticket.';
+  const operation = isApproved ? approvalsApprove : approvalsDeny;
   world.plan({
-    at_ms: decide_ms,
+    at_ms: decideMs,
     run: async () => {
       const decided = (await engine.call(
         operation,
-        { request_id, note, approver: 'anna' },
+        { request_id: requestId, note, approver: 'anna' },
         engine.operator,
       )) as {
         status: string;
       };
       if (decided.status !== 'approved') return;
-      const run = () => callTool(step, session, world, request_id);
-      world.plan({ at_ms: decide_ms + random.whole(2_000, 40_000), run });
+      const run = () => callTool(step, session, world, requestId);
+      world.plan({ at_ms: decideMs + random.whole(2_000, 40_000), run });
     },
   });
 }

@@ -26,6 +26,6 @@ ${Object.entries(written).map(getLine).join('')}};
  */
 function getLine([name, value]: readonly [string, string | number]): string {
   if (typeof value === 'number') return `  ${name}: ${value},\n`;
-  const fits_on_line = name.length <= SHORT_NAME_UNITS_MAX || value.length < LINE_UNITS_MAX - name.length;
-  return `  ${name}:${fits_on_line ? '' : '\n   '} '${value}',\n`;
+  const fitsOnLine = name.length <= SHORT_NAME_UNITS_MAX || value.length < LINE_UNITS_MAX - name.length;
+  return `  ${name}:${fitsOnLine ? '' : '\n   '} '${value}',\n`;
 }

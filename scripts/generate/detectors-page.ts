@@ -95,7 +95,7 @@ function renderFamilyPage(
   figures: DetectorFigures,
 ): string {
   const tags = [...new Set(entries.flatMap((entry) => entry.tags))].sort();
-  const is_long = tags.length > TAGS_SHOWN_MAX;
+  const isLong = tags.length > TAGS_SHOWN_MAX;
   const head = [
     'Id',
     'Severity',
@@ -118,7 +118,7 @@ This reference is for operators who tune detection of the kind \`${getKind(entri
 Tags: ${tags
     .slice(0, TAGS_SHOWN_MAX)
     .map((tag) => `\`${tag}\``)
-    .join(' ')}${is_long ? ` and ${tags.length - TAGS_SHOWN_MAX} more` : ''}.
+    .join(' ')}${isLong ? ` and ${tags.length - TAGS_SHOWN_MAX} more` : ''}.
 
 | ${head.join(' | ')} |
 |${head.map(() => '---|').join('')}
@@ -134,15 +134,15 @@ function getKind(entries: readonly DetectorCatalogueEntry[]): string {
 
 function describeDetector(entry: DetectorCatalogueEntry): readonly string[] {
   const { id, severity, evidence, tags, description, hits, misses } = entry;
-  const is_secret = tags[0]!.startsWith('secret.');
+  const isSecret = tags[0]!.startsWith('secret.');
   const context = tags[0]!.startsWith('injection.') ? PHRASES : CONTEXT[evidence];
   return [
     `\`${id}\``,
     severity,
     context,
     escapeTableText(description),
-    getExample(hits, is_secret),
-    is_secret ? '' : getExample(misses, false),
+    getExample(hits, isSecret),
+    isSecret ? '' : getExample(misses, false),
   ];
 }
 
@@ -172,11 +172,11 @@ function formatCount(count: number): string {
 }
 
 /** Returns the first example of one line, which fits a table. A secret in it is shortened. */
-function getExample(examples: readonly string[], is_secret: boolean): string {
+function getExample(examples: readonly string[], isSecret: boolean): string {
   const found = examples
     .map((example) =>
       example.replaceAll(/«([\s\S]*?)»/g, (_whole, value: string) =>
-        is_secret ? shortenValue(value) : value,
+        isSecret ? shortenValue(value) : value,
       ),
     )
     .find((example) => !/[\n\r`\p{C}]/u.test(example) && example.length <= EXAMPLE_CHARACTERS_MAX);

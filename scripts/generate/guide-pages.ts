@@ -61,11 +61,11 @@ ${sides.map(([language]) => `- [${language} SDK](../../reference/sdk-${language.
 }
 
 function formatSide(language: string, { example, packages, setup }: FrameworkSide): string {
-  const is_python = language === 'Python';
-  const install = is_python
+  const isPython = language === 'Python';
+  const install = isPython
     ? `pip install ../customshouse/release/customshouse-${getPackageVersion()}-py3-none-any.whl ${packages}`
     : `npm install ../customshouse/release/customshouse-${getPackageVersion()}.tgz ${packages}`;
-  const file = is_python ? 'agent.py' : 'agent.mjs';
+  const file = isPython ? 'agent.py' : 'agent.mjs';
   const text = readFileSync(join(ROOT, 'examples', example, file), 'utf8');
   const readme = readFileSync(join(ROOT, 'examples', example, 'README.md'), 'utf8');
   const output = /```text\n([\s\S]*?)```/.exec(readme)?.[1];
@@ -77,7 +77,7 @@ function formatSide(language: string, { example, packages, setup }: FrameworkSid
 ${install}
 \`\`\`
 
-\`\`\`${is_python ? 'python' : 'js'}
+\`\`\`${isPython ? 'python' : 'js'}
 ${dropHeader(text).trim()}
 \`\`\`
 

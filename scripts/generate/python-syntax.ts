@@ -84,18 +84,18 @@ function describeClass(node: SyntaxNode): string {
 }
 
 /** Shows a function as in the source; that of a method on one line. */
-function describeFunction(node: SyntaxNode, is_method: boolean): string {
+function describeFunction(node: SyntaxNode, isMethod: boolean): string {
   const name = node.childForFieldName('name')!.text;
   const given = node.childForFieldName('parameters')!.text;
   const result = node.childForFieldName('return_type')?.text;
-  const parameters = is_method
+  const parameters = isMethod
     ? given
         .replace(/\s+/g, ' ')
         .replace(/^\( ?(?:self(?:, )?)?/, '(')
         .replace(/,? \)$/, ')')
     : given;
-  const is_async = node.text.startsWith('async ');
-  return `${is_async ? 'async ' : ''}${is_method ? '' : 'def '}${name}${parameters}${result === undefined ? '' : ` -> ${result}`}`;
+  const isAsync = node.text.startsWith('async ');
+  return `${isAsync ? 'async ' : ''}${isMethod ? '' : 'def '}${name}${parameters}${result === undefined ? '' : ` -> ${result}`}`;
 }
 
 /** Lists attributes and methods in the order of the source. Names that begin with `_` are left out, but for `__init__`. */
@@ -113,9 +113,9 @@ function listMethod(node: SyntaxNode, decorators: readonly string[]): readonly P
   const body = node.childForFieldName('body')!;
   if (name === '__init__') return listOwnAttributes(body);
   if (name.startsWith('_')) return [];
-  const is_property = decorators.includes('@property');
+  const isProperty = decorators.includes('@property');
   const type = node.childForFieldName('return_type')?.text;
-  const shown = is_property ? `${name}: ${type}` : describeFunction(node, true);
+  const shown = isProperty ? `${name}: ${type}` : describeFunction(node, true);
   return [{ shown, doc: readDocstring(body) }];
 }
 

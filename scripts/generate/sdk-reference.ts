@@ -80,9 +80,9 @@ export function listDeclarations(path: string): readonly string[] {
     );
     if (name === undefined || comment === undefined || INTERNAL.includes(name)) return [];
     const body = 'body' in declaration ? (declaration.body as { start: number } | null) : null;
-    const is_function = declaration.type === 'FunctionDeclaration';
+    const isFunction = declaration.type === 'FunctionDeclaration';
     const shown = text
-      .slice(declaration.start, is_function && body !== null ? body.start : declaration.end)
+      .slice(declaration.start, isFunction && body !== null ? body.start : declaration.end)
       .trim();
     const code = declaration.type === 'ClassDeclaration' ? describeClass(shown) : shown;
     return [`### \`${name}\`\n\n${describeComment(comment)}\n\n\`\`\`ts\n${code}\n\`\`\`\n`];

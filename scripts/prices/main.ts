@@ -11,13 +11,13 @@ const PRICE_FILE = resolve(import.meta.dirname, '..', '..', 'data', 'model-price
 
 process.exitCode = main(process.argv[2], process.argv[3]);
 
-function main(file: string | undefined, as_of: string | undefined): number {
-  if (file === undefined || !/^\d{4}-\d\d-\d\d$/.test(as_of ?? '')) {
+function main(file: string | undefined, asOf: string | undefined): number {
+  if (file === undefined || !/^\d{4}-\d\d-\d\d$/.test(asOf ?? '')) {
     console.error('Usage: npm run prices -- model_prices_and_context_window.json YYYY-MM-DD');
     return 2;
   }
   const { prices } = JSON.parse(readFileSync(PRICE_FILE, 'utf8'));
-  const update = updatePrices(prices, JSON.parse(readFileSync(file, 'utf8')), as_of!);
+  const update = updatePrices(prices, JSON.parse(readFileSync(file, 'utf8')), asOf!);
   writeFileSync(PRICE_FILE, formatPriceFile(update.prices));
   console.log(`${update.changed.length} of ${prices.length} prices changed: ${update.changed.join(', ')}`);
   console.log(`Not in the table, so unchanged: ${update.unlisted.join(', ')}`);

@@ -32,14 +32,14 @@ const NAME_PREFIXES: Readonly<Record<string, string>> = {
 export function updatePrices(
   prices: readonly WrittenPrice[],
   catalogue: Readonly<Record<string, CatalogueEntry>>,
-  as_of: string,
+  asOf: string,
 ): PriceUpdate {
-  const by_name = new Map(Object.entries(catalogue).map(([name, entry]) => [name.toLowerCase(), entry]));
+  const byName = new Map(Object.entries(catalogue).map(([name, entry]) => [name.toLowerCase(), entry]));
   const changed: string[] = [];
   const unlisted: string[] = [];
   const updated = prices.map((price) => {
-    const entry = by_name.get(buildCatalogueName(price));
-    const read = entry === undefined ? null : readEntry(price, entry, as_of);
+    const entry = byName.get(buildCatalogueName(price));
+    const read = entry === undefined ? null : readEntry(price, entry, asOf);
     if (read === null) unlisted.push(price.model);
     else if (JSON.stringify({ ...read, as_of: price.as_of }) !== JSON.stringify(price))
       changed.push(price.model);
@@ -55,9 +55,9 @@ function buildCatalogueName({ model, source = '' }: WrittenPrice): string {
   return `${prefix}${model.replace(/\*$/, '')}`;
 }
 
-function readEntry(price: WrittenPrice, entry: CatalogueEntry, as_of: string): WrittenPrice | null {
-  const usd_per_mtok = readRates(entry, '');
-  if (usd_per_mtok === null) return null;
+function readEntry(price: WrittenPrice, entry: CatalogueEntry, asOf: string): WrittenPrice | null {
+  const usdPerMtok = readRates(entry, '');
+  if (usdPerMtok === null) return null;
   const threshold = Object.keys(entry)
     .map((key) => /^input_cost_per_token_above_(\d+)k_tokens$/.exec(key)?.[1])
     .find((each) => each !== undefined);
@@ -65,11 +65,11 @@ function readEntry(price: WrittenPrice, entry: CatalogueEntry, as_of: string): W
   const { max_output_tokens = price.max_output_tokens } = entry as { max_output_tokens?: number };
   return {
     model: price.model,
-    usd_per_mtok,
+    usd_per_mtok: usdPerMtok,
     ...(over !== null && { above: { input_tokens: Number(threshold) * 1_000, usd_per_mtok: over } }),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
     source: price.source!,
-    as_of,
+    as_of: asOf,
   };
 }
 
@@ -81,15 +81,15 @@ function readRates(entry: CatalogueEntry, ending: string): WrittenRates | null {
   const input = read('input_cost_per_token');
   const output = read('output_cost_per_token');
   if (input === undefined || output === undefined || input <= 0) return null;
-  const cache_read = read('cache_read_input_token_cost');
-  const cache_write = read('cache_creation_input_token_cost');
-  const cache_write_1h = read('cache_creation_input_token_cost_above_1hr');
+  const cacheRead = read('cache_read_input_token_cost');
+  const cacheWrite = read('cache_creation_input_token_cost');
+  const cacheWrite1h = read('cache_creation_input_token_cost_above_1hr');
   return {
     input,
     output,
-    ...(cache_read !== undefined && { cache_read }),
-    ...(cache_write !== undefined && { cache_write }),
-    ...(cache_write_1h !== undefined && { cache_write_1h }),
+    ...(cacheRead !== undefined && { cache_read: cacheRead }),
+    ...(cacheWrite !== undefined && { cache_write: cacheWrite }),
+    ...(cacheWrite1h !== undefined && { cache_write_1h: cacheWrite1h }),
   };
 }
 

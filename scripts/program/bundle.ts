@@ -107,10 +107,10 @@ function createPackagesPlugin(): Plugin {
         if (kind === 'entry-point') return null;
         const isOf = (names: readonly string[]) =>
           names.some((name) => path === name || path.startsWith(`${name}/`));
-        const is_bundled = importer.startsWith(resolve('node_modules'))
+        const isBundled = importer.startsWith(resolve('node_modules'))
           ? !isOf(UNUSED_PACKAGES)
           : isOf(BUNDLED_PACKAGES);
-        return is_bundled ? null : { path, external: true };
+        return isBundled ? null : { path, external: true };
       });
     },
   };
@@ -121,12 +121,12 @@ const UNUSED_MODULES = /^node:http(?:s|2)$/;
 
 /** Runs the modules of detectors at their first use. */
 function createLazyPlugin(): Plugin {
-  const lazy_files = Object.keys(LAZY_FILES).map((name) => resolve('src', name.replace(/js$/, 'ts')));
+  const lazyFiles = Object.keys(LAZY_FILES).map((name) => resolve('src', name.replace(/js$/, 'ts')));
   return {
     name: 'lazy',
     setup: ({ onLoad }) => {
       onLoad({ filter: /[/\\]core[/\\](?:detect|decision)[/\\].*\.ts$/ }, async ({ path }) => {
-        if (!lazy_files.includes(path)) return null;
+        if (!lazyFiles.includes(path)) return null;
         const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'ts' });
         return { contents: withLookUps(code, (from) => `require(${JSON.stringify(from)})`), loader: 'js' };
       });

@@ -44,13 +44,13 @@ function groupModules(inputs: Metafile['inputs'], starts: Starts): ReadonlyMap<s
   const reached = Object.entries(starts).map(
     ([name, modules]) => [name, collectStaticImports(inputs, modules)] as const,
   );
-  const at_start = new Set(Object.values(starts).flat());
-  const on_demand = Object.values(inputs)
+  const atStart = new Set(Object.values(starts).flat());
+  const onDemand = Object.values(inputs)
     .flatMap(({ imports }) => imports)
-    .filter(({ kind, external, path }) => kind === 'dynamic-import' && !external && !at_start.has(path));
+    .filter(({ kind, external, path }) => kind === 'dynamic-import' && !external && !atStart.has(path));
   const elsewhere = collectStaticImports(
     inputs,
-    on_demand.map(({ path }) => path),
+    onDemand.map(({ path }) => path),
   );
   const groups = Object.keys(inputs).map((path) => {
     const names = reached.filter(([, modules]) => modules.has(path)).map(([name]) => name);

@@ -53,7 +53,7 @@ function quote(text: string): string {
 function removeOld(own: string): void {
   for (const path of globSync(join(CACHE, '*/'))) {
     const stats = statSync(path, { throwIfNoEntry: false });
-    const is_old = stats !== undefined && Date.now() - stats.mtimeMs > BUILT_KEPT_MS;
-    if (is_old && !path.includes(own)) rmSync(path, { recursive: true, force: true });
+    const isOld = stats !== undefined && Date.now() - stats.mtimeMs > BUILT_KEPT_MS;
+    if (isOld && !path.includes(own)) rmSync(path, { recursive: true, force: true });
   }
 }

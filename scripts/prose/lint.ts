@@ -20,9 +20,9 @@ const kernel = new TextlintKernel();
 
 /** Lints one Markdown or TypeScript file; `path` is relative to the root. */
 export async function lintProse(path: string, text: string): Promise<ProseRemark[]> {
-  const is_markdown = path.endsWith('.md');
-  const passages = is_markdown ? [] : extractPassages(path, text);
-  const plugin = is_markdown ? markdown.default : createPassagePlugin(passages);
+  const isMarkdown = path.endsWith('.md');
+  const passages = isMarkdown ? [] : extractPassages(path, text);
+  const plugin = isMarkdown ? markdown.default : createPassagePlugin(passages);
   const { messages } = await kernel.lintText(text, {
     ext: extname(path),
     filePath: path,
@@ -30,7 +30,7 @@ export async function lintProse(path: string, text: string): Promise<ProseRemark
     rules,
   });
   const kindAt = (offset: number): ProseKind =>
-    is_markdown ? 'markdown' : passages.findLast(({ start }) => start <= offset)!.kind;
+    isMarkdown ? 'markdown' : passages.findLast(({ start }) => start <= offset)!.kind;
   return messages.map(({ ruleId, message, range, loc, severity }) => ({
     path,
     line: loc.start.line,

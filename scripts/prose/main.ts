@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-const begin_ms = performance.now();
+const beginMs = performance.now();
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 const paths = FILES.flatMap((pattern) => globSync(pattern, { exclude: SKIPPED })).sort();
 if (values.list || values['list-all']) await listRemarks();
@@ -66,7 +66,7 @@ function printFigures(remarks: readonly ProseRemark[]): void {
   for (const rule of ['refused-phrases', 'openings', 'long-sentences', 'passive-voice']) {
     console.log(rule.padEnd(26), remarks.filter((each) => each.rule === rule).length);
   }
-  const seconds = ((performance.now() - begin_ms) / 1000).toFixed(1);
+  const seconds = ((performance.now() - beginMs) / 1000).toFixed(1);
   console.log(
     `${paths.length} files, ${remarks.filter((each) => each.is_error).length} errors, ${seconds} s`,
   );

@@ -79,9 +79,9 @@ const COMMENT = /^(?:What|Whatever|Whether|Who|Whose|Where|How|That|Of|By)\s+[a-
 const openings = createRule(['Paragraph'], function* (text, passage) {
   for (const { index, segment } of sentences.segment(text)) {
     const sentence = segment.trim();
-    const is_first = text.slice(0, index).trim() === '';
-    const is_comment = is_first && passage.raw.startsWith('/');
-    const pattern = is_comment ? COMMENT : CLAUSE;
+    const isFirst = text.slice(0, index).trim() === '';
+    const isComment = isFirst && passage.raw.startsWith('/');
+    const pattern = isComment ? COMMENT : CLAUSE;
     if (!pattern.test(sentence) || /[?:]$/.test(sentence)) continue;
     const length = sentence.indexOf(' ');
     yield {

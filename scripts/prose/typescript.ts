@@ -94,10 +94,10 @@ function addWords(parts: Part[], text: string, start: number, end: number): void
   }
 }
 
-function collectMessages(node: Node, text: string, is_test: boolean, found: Passage[], titled = false): void {
+function collectMessages(node: Node, text: string, isTest: boolean, found: Passage[], titled = false): void {
   const parts = collectMessageParts(node, text);
   if (parts !== null) {
-    if (titled || !is_test) addMessage(node, text, parts, found);
+    if (titled || !isTest) addMessage(node, text, parts, found);
     return;
   }
   if (isData(node, text)) return;
@@ -106,7 +106,7 @@ function collectMessages(node: Node, text: string, is_test: boolean, found: Pass
     if (field === 'source') continue;
     for (const [at, child] of (Array.isArray(value) ? value : [value]).entries()) {
       if (typeof child !== 'object' || child === null || typeof child.type !== 'string') continue;
-      collectMessages(child as Node, text, is_test, found, titles && field === 'arguments' && at === 0);
+      collectMessages(child as Node, text, isTest, found, titles && field === 'arguments' && at === 0);
     }
   }
 }

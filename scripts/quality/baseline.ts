@@ -77,16 +77,14 @@ export function describeRegressions(
   if (before === undefined) return [`${name}: the baseline has no figures`];
   if (before.rows !== now.rows) return [`${name}: the rows are others than those of the baseline`];
   const sentences = Object.entries(before.groups).flatMap(([group, [, found, , alarms]]) => {
-    const [, now_found, , now_alarms] = now.groups[group] ?? [0, 0, 0, Number.POSITIVE_INFINITY];
+    const [, nowFound, , nowAlarms] = now.groups[group] ?? [0, 0, 0, Number.POSITIVE_INFINITY];
     return [
-      ...(now_found < found ? [`${name}, ${group}: ${now_found} found instead of ${found}`] : []),
-      ...(now_alarms > alarms
-        ? [`${name}, ${group}: ${now_alarms} false positives instead of ${alarms}`]
-        : []),
+      ...(nowFound < found ? [`${name}, ${group}: ${nowFound} found instead of ${found}`] : []),
+      ...(nowAlarms > alarms ? [`${name}, ${group}: ${nowAlarms} false positives instead of ${alarms}`] : []),
     ];
   });
-  const is_lower = (now.type_accuracy ?? 0) < (before.type_accuracy ?? 0);
-  if (is_lower)
+  const isLower = (now.type_accuracy ?? 0) < (before.type_accuracy ?? 0);
+  if (isLower)
     sentences.push(`${name}: the type is right in ${now.type_accuracy} instead of ${before.type_accuracy}`);
   if (now.partial > before.partial)
     sentences.push(`${name}: ${now.partial} rows instead of ${before.partial} were scanned in part only`);

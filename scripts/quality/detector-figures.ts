@@ -56,16 +56,12 @@ export interface LabelledTally {
 }
 
 /** Counts a row, and the rules that found something in it. */
-export function countLabelledRow(
-  tally: LabelledTally,
-  is_benign: boolean,
-  rule_ids: readonly string[],
-): void {
-  if (is_benign) tally.benign += 1;
+export function countLabelledRow(tally: LabelledTally, isBenign: boolean, ruleIds: readonly string[]): void {
+  if (isBenign) tally.benign += 1;
   else tally.positives += 1;
-  for (const id of new Set(rule_ids)) {
+  for (const id of new Set(ruleIds)) {
     const counts = tally.detectors[id] ?? [0, 0];
-    counts[is_benign ? 1 : 0] += 1;
+    counts[isBenign ? 1 : 0] += 1;
     tally.detectors[id] = counts;
   }
 }

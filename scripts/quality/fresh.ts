@@ -47,8 +47,8 @@ export async function measureFresh(folder: string, policy: Policy): Promise<Fres
   const rows = readdirSync(fresh)
     .filter((file) => file.endsWith(ENDING))
     .flatMap((file) => readRows(fresh, file));
-  const [disguised, plain] = [true, false].map((is_disguised) =>
-    rows.filter(({ source }) => (source === OBFUSCATIONS) === is_disguised),
+  const [disguised, plain] = [true, false].map((isDisguised) =>
+    rows.filter(({ source }) => (source === OBFUSCATIONS) === isDisguised),
   );
   const categories = new Map<Category, FigureGroup>();
   const transformed = new Map<string, { positives: number; found: number }>();

@@ -62,7 +62,7 @@ function renderGoal(
   { recall, false_positives }: Goal,
   group: FigureGroup,
 ): string {
-  const is_reached =
+  const isReached =
     (group.recall ?? 0) >= recall &&
     (false_positives === null || (group.false_alarm_rate ?? 0) <= false_positives);
   const cells = [
@@ -72,7 +72,7 @@ function renderGoal(
     `${formatShare(group.recall)} of ${group.positives}`,
     formatShare(false_positives),
     false_positives === null ? '' : `${formatShare(group.false_alarm_rate)} of ${group.negatives}`,
-    is_reached ? 'reached' : '**missed**',
+    isReached ? 'reached' : '**missed**',
   ];
   return `| ${cells.join(' | ')} |`;
 }

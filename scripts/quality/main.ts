@@ -76,12 +76,12 @@ async function main(): Promise<void> {
   const reachedIn = (set: QualityMeasurement['set']) =>
     new Map(measured.filter((each) => each.set === set).map(({ category, reached }) => [category, reached]));
   writeBaseline(withReached(readBaseline(), { own: reachedIn('own'), corpora: reachedIn('corpora') }));
-  const is_all = CATEGORIES.every((each) =>
+  const isAll = CATEGORIES.every((each) =>
     SETS.every((set) => measured.some((one) => one.category === each && one.set === set)),
   );
-  if (is_all) writePage(measured, await measureFresh(folder, await loadDefaultPolicy()));
+  if (isAll) writePage(measured, await measureFresh(folder, await loadDefaultPolicy()));
   console.log(
-    is_all
+    isAll
       ? 'The baseline and docs/reference/detection-figures.md are written.'
       : 'The baseline is written; docs/reference/detection-figures.md needs all categories and the corpora, and is left alone.',
   );

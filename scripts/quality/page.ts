@@ -139,13 +139,13 @@ function createGroupNamer(kind: string): (group: FigureGroup) => FigureGroup {
 
 function getTable(groups: readonly FigureGroup[]): string {
   const rows = groups.map(({ name, recall, positives, false_alarm_rate, negatives, precision, f1 }) => {
-    const is_mixed = positives > 0 && negatives > 0;
+    const isMixed = positives > 0 && negatives > 0;
     const cells = [
       name,
       positives > 0 ? `${formatPercent(recall)} of ${positives}` : '',
       negatives > 0 ? `${formatPercent(false_alarm_rate)} of ${negatives}` : '',
-      is_mixed ? formatPercent(precision) : '',
-      is_mixed ? formatPercent(f1) : '',
+      isMixed ? formatPercent(precision) : '',
+      isMixed ? formatPercent(f1) : '',
     ];
     return `| ${cells.join(' | ')} |`;
   });

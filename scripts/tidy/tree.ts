@@ -207,14 +207,14 @@ function noteImport(node: Node, path: string, line: number, found: ParsedFile): 
   if (typeof source?.value !== 'string') return;
   const specifiers = (node.specifiers as { importKind?: string; exportKind?: string }[] | undefined) ?? [];
   const kinds = specifiers.map((each) => each.importKind ?? each.exportKind);
-  const is_type =
+  const isType =
     node.type === 'TSImportType' ||
     node.importKind === 'type' ||
     node.exportKind === 'type' ||
     (kinds.length > 0 && kinds.every((kind) => kind === 'type'));
   const ours = source.value.startsWith('.') ? normalize(join(dirname(path), source.value)) : null;
-  const is_dynamic = node.type === 'ImportExpression';
-  found.imports.push({ specifier: source.value, path: ours, is_type, is_dynamic, line });
+  const isDynamic = node.type === 'ImportExpression';
+  found.imports.push({ specifier: source.value, path: ours, is_type: isType, is_dynamic: isDynamic, line });
 }
 
 function noteExport(

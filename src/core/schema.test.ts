@@ -27,10 +27,10 @@ const valid: Static<typeof rule> = {
 
 test('schemas are those that TypeBox builds', () => {
   const build = (
-    T: Pick<typeof TypeBox, 'Object' | 'String' | 'Integer' | 'Optional' | 'Array' | 'Boolean'>,
+    t: Pick<typeof TypeBox, 'Object' | 'String' | 'Integer' | 'Optional' | 'Array' | 'Boolean'>,
   ) =>
-    T.Object(
-      { a: T.String({ minLength: 1 }), b: T.Optional(T.Integer()), c: T.Array(T.Boolean()) },
+    t.Object(
+      { a: t.String({ minLength: 1 }), b: t.Optional(t.Integer()), c: t.Array(t.Boolean()) },
       { description: 'An object.' },
     );
   const ours = build(Type as unknown as typeof TypeBox);

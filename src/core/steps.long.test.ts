@@ -52,9 +52,9 @@ function* listCases(constructs: readonly Construct[]): Generator<readonly Constr
 }
 
 /** Returns what is wrong with the growth of a cost; an empty list if nothing is. */
-function findGrowth(once: Cost, more: Cost, growth_max: number): readonly string[] {
+function findGrowth(once: Cost, more: Cost, growthMax: number): readonly string[] {
   return (['steps', 'blocks'] as const)
-    .filter((kind) => more[kind] > growth_max * (more.units / once.units) * once[kind] + NOISE)
+    .filter((kind) => more[kind] > growthMax * (more.units / once.units) * once[kind] + NOISE)
     .map((kind) => `${once[kind]} to ${more[kind]} ${kind}: ${more.units / once.units} times the text`);
 }
 
@@ -72,12 +72,12 @@ function findProblems(
 
 /** Returns the excess of a reader that takes more steps than it counts, or more than its content may take. */
 function findExcess({ steps, blocks, units }: Cost): readonly string[] {
-  const steps_max = STEP_LIMITS.free + 3 * (units + 10) * STEP_LIMITS.per_unit;
+  const stepsMax = STEP_LIMITS.free + 3 * (units + 10) * STEP_LIMITS.per_unit;
   return [
     ...(blocks <= BLOCKS_PER_STEP * steps + BLOCKS_PER_UNIT * units + NOISE
       ? []
       : [`${blocks} blocks, but ${steps} steps`]),
-    ...(steps <= 1.2 * steps_max ? [] : [`${steps} steps for ${units} units`]),
+    ...(steps <= 1.2 * stepsMax ? [] : [`${steps} steps for ${units} units`]),
   ];
 }
 

@@ -90,8 +90,8 @@ function getActing(
   subject: Readonly<Record<SubjectKey, string | null>>,
   context: Context,
 ): ActorContext {
-  const agent_id = subject.agent_id ?? (context.caller.agents === '*' ? own : null);
-  const settled = resolveSubject({ agent_id, tenant_id: subject.tenant_id }, context);
+  const agentId = subject.agent_id ?? (context.caller.agents === '*' ? own : null);
+  const settled = resolveSubject({ agent_id: agentId, tenant_id: subject.tenant_id }, context);
   return { ...buildActor({}, settled, context.runtime), session_id: subject.session_id };
 }
 
@@ -139,8 +139,8 @@ function getAnswer(
   if (first === undefined) return buildAnswer(adapter.pass, payload, {});
   const reason = getReason(first);
   const changed = findChangedContent(first.verdict);
-  const has_place = event.change !== undefined && event.checks[0]?.each === undefined;
-  if (has_place && others.length === 0 && first === judged[0] && changed !== null)
+  const hasPlace = event.change !== undefined && event.checks[0]?.each === undefined;
+  if (hasPlace && others.length === 0 && first === judged[0] && changed !== null)
     return buildAnswer(event.change!, payload, { reason, changed: readContentValue(changed) as Json });
   const what = `${reason} It cannot be changed here, so it is refused.`;
   return buildAnswer(event.deny, payload, { reason: what });

@@ -189,8 +189,8 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
 }
 
 /** Returns an event that the caller may read, with its shown action. @throws Refusal `not_found` */
-export async function findOwnEvent(event_id: string, context: Context): Promise<AuditEvent> {
-  const [event] = (await findEvents({ event_id, limit: 1, with_actions: true }, context)).events;
+export async function findOwnEvent(eventId: string, context: Context): Promise<AuditEvent> {
+  const [event] = (await findEvents({ event_id: eventId, limit: 1, with_actions: true }, context)).events;
   const { tenants, agents } = context.caller;
   if (
     event !== undefined &&
@@ -215,8 +215,8 @@ function getScope(requested: AuditFilter, context: Context): NonNullable<AuditFi
 
 function requireOneAgent(requested: string | undefined, caller: Caller): string {
   const agents = caller.agents as readonly string[];
-  const agent_id = requested ?? (agents.length === 1 ? agents[0] : undefined);
-  if (agent_id !== undefined && agents.includes(agent_id)) return agent_id;
+  const agentId = requested ?? (agents.length === 1 ? agents[0] : undefined);
+  if (agentId !== undefined && agents.includes(agentId)) return agentId;
   throw new Refusal('forbidden', 'The credential is for particular agents: say which in `agent_id`.');
 }
 

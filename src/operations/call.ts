@@ -54,15 +54,15 @@ export async function callOperation<Input extends TSchema, Output extends TSchem
   const { check_body } = operation;
   const input = check_body === undefined ? given : readCheckBody(operation.input, check_body, given);
   // A call without input, such as a health check, does not wait until the validators are loaded.
-  const has_no_input = takesNoInput(operation) && isPlainObject(input);
-  if (!has_no_input) {
+  const hasNoInput = takesNoInput(operation) && isPlainObject(input);
+  if (!hasNoInput) {
     const validator = validators.get(operation) ?? (await compileValidator(operation));
     if (!validator.Check(input))
       throw buildInvalidRefusal(validator.Errors(clipValue(operation.input, input))[1], operation.input);
   }
   requireTenantsOfInput(operation, input, context);
   try {
-    return await operation.run((has_no_input ? {} : input) as Static<Input>, context);
+    return await operation.run((hasNoInput ? {} : input) as Static<Input>, context);
   } catch (error) {
     throw findUnavailableRefusal(error) ?? error;
   }
@@ -75,8 +75,8 @@ export async function callOperation<Input extends TSchema, Output extends TSchem
 export function findUnavailableRefusal(error: unknown): Refusal | null {
   if (error instanceof AuditFailure && error.code === 'audit_disabled')
     return new Refusal('not_configured', error.message);
-  const is_expected = error instanceof Unavailable || error instanceof StoreFailure;
-  return is_expected ? new Refusal('unavailable', error.message) : null;
+  const isExpected = error instanceof Unavailable || error instanceof StoreFailure;
+  return isExpected ? new Refusal('unavailable', error.message) : null;
 }
 
 /**

@@ -155,12 +155,12 @@ export function addAliases(schema: TSchema, aliases: FieldAliases | undefined): 
     return [[name, property] as const, ...others];
   });
   const needed = required.filter((name) => aliases[name] === undefined);
-  const one_of = required.flatMap((name) => (aliases[name] === undefined ? [] : [[name, ...aliases[name]]]));
+  const oneOf = required.flatMap((name) => (aliases[name] === undefined ? [] : [[name, ...aliases[name]]]));
   return {
     ...rest,
     ...(needed.length > 0 && { required: needed }),
-    ...(one_of.length > 0 && {
-      allOf: one_of.map((names) => ({
+    ...(oneOf.length > 0 && {
+      allOf: oneOf.map((names) => ({
         oneOf: names.map((name) => ({
           required: [name],
           properties: { [name]: { type: properties[names[0]!]!.type } },

@@ -19,7 +19,7 @@ function allowNull<Value extends TSchema>(schema: Value, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-const trace_entry = Type.Object({
+const traceEntry = Type.Object({
   rule: Type.String(),
   action,
   tenant_id: Type.Nullable(Type.String()),
@@ -37,7 +37,7 @@ const evaluation = Type.Object({
   rule: Type.String(),
   reason: Type.String(),
   decisive: Type.Boolean({ description: '`true` if it decided.' }),
-  rule_trace: Type.Array(trace_entry, { description: 'Every rule that was evaluated for it, in order.' }),
+  rule_trace: Type.Array(traceEntry, { description: 'Every rule that was evaluated for it, in order.' }),
   rule_trace_truncated: Type.Integer(),
 });
 
@@ -177,8 +177,8 @@ function readEntryIds({ metadata: { allowlist_entries } }: AuditEvent): string[]
 }
 
 /** Returns the event. An event that the caller may not see is reported as not found. */
-async function findVisibleEvent(event_id: string, context: Context): Promise<AuditEvent> {
-  const { events } = await findEvents({ event_id, limit: 1 }, context);
+async function findVisibleEvent(eventId: string, context: Context): Promise<AuditEvent> {
+  const { events } = await findEvents({ event_id: eventId, limit: 1 }, context);
   const [event] = events;
   if (event !== undefined && maySee(event, context.caller)) return event;
   throw buildNoSuchEventRefusal();
@@ -195,10 +195,10 @@ function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller):
 
 /** Removes the rules of tenants that the caller may not act for. */
 function copyExplanation(explained: Explanation, { tenants }: Caller) {
-  const not_evaluated = explained.not_evaluated.filter(
+  const notEvaluated = explained.not_evaluated.filter(
     ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
   );
-  return structuredClone({ ...explained, not_evaluated }) as Mutable<Explanation>;
+  return structuredClone({ ...explained, not_evaluated: notEvaluated }) as Mutable<Explanation>;
 }
 
 type Mutable<T> = T extends readonly (infer Item)[]

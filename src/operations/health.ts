@@ -3,7 +3,7 @@ import type { Caller } from '../runtime/access/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 
 /** Present in both answers only after a failed reload: the previous policy is still active. */
-const last_reload = Type.Object(
+const lastReload = Type.Object(
   {
     status: Type.Literal('failed'),
     code: Type.Enum(['policy_invalid', 'reload_failed'], {
@@ -45,7 +45,7 @@ export const health = defineOperation({
           'Only if the state folder has entries that are not of this service, which are skipped: at most 20, for callers who also see agents.',
       }),
     ),
-    last_reload: Type.Optional(last_reload),
+    last_reload: Type.Optional(lastReload),
   }),
   example: {},
   answer: {
@@ -57,16 +57,16 @@ export const health = defineOperation({
   },
   async run(_input, context) {
     const { runtime, caller } = context;
-    const foreign_entries = runtime.foreignEntries();
-    const is_known = isKnown(caller);
-    const [agents_seen, failed] = await Promise.all([runtime.agentsSeen(), readLastReload(context)]);
+    const foreignEntries = runtime.foreignEntries();
+    const known = isKnown(caller);
+    const [agentsSeen, failed] = await Promise.all([runtime.agentsSeen(), readLastReload(context)]);
     return {
       status: 'healthy' as const,
       version: runtime.version,
       mode: runtime.mode,
       uptime_seconds: Math.max(0, Math.floor((runtime.now_ms() - runtime.started_ms) / 1000)),
-      agents_seen: is_known ? listOwnAgents(agents_seen, caller) : [],
-      ...(foreign_entries.length > 0 && is_known && { foreign_entries: [...foreign_entries] }),
+      agents_seen: known ? listOwnAgents(agentsSeen, caller) : [],
+      ...(foreignEntries.length > 0 && known && { foreign_entries: [...foreignEntries] }),
       ...failed,
     };
   },
@@ -78,7 +78,7 @@ function isKnown({ permissions, tenants }: Caller): boolean {
 }
 
 function listOwnAgents(seen: readonly string[], { agents }: Caller): string[] {
-  return seen.filter((agent_id) => agents === '*' || agents.includes(agent_id));
+  return seen.filter((agentId) => agents === '*' || agents.includes(agentId));
 }
 
 export const ready = defineOperation({
@@ -89,7 +89,7 @@ export const ready = defineOperation({
   permission: null,
   needs: 'live',
   input: Type.Object({}),
-  output: Type.Object({ status: Type.Literal('ready'), last_reload: Type.Optional(last_reload) }),
+  output: Type.Object({ status: Type.Literal('ready'), last_reload: Type.Optional(lastReload) }),
   example: {},
   answer: { status: 'ready' },
   refusals: ['unavailable'],

@@ -120,8 +120,8 @@ export const interceptTool = defineOperation({
   refusals: ['agent_context_required'],
   async run(input, context) {
     const phase = input.phase ?? 'request';
-    const is_wrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
-    if (is_wrong) throw buildPhaseRefusal(phase);
+    const isWrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
+    if (isWrong) throw buildPhaseRefusal(phase);
     const subject = resolveSubject(input, context);
     const acting = buildActor(input, subject, context.runtime);
     // An empty string still counts as a presented token, so it is checked and not skipped.
@@ -200,12 +200,12 @@ export const interceptAgentMessage = defineOperation({
   },
   refusals: ['agent_context_required'],
   async run(input, context) {
-    const source_agent_id = dropBlankName(input.source_agent_id);
-    const destination_agent_id = dropBlankName(input.destination_agent_id);
-    if (source_agent_id === null || destination_agent_id === null) throw buildContextRefusal();
+    const sourceAgentId = dropBlankName(input.source_agent_id);
+    const destinationAgentId = dropBlankName(input.destination_agent_id);
+    if (sourceAgentId === null || destinationAgentId === null) throw buildContextRefusal();
     const content: Content = { kind: 'text', text: input.message };
     const acting = buildActor(input, resolveSubject(input, context), context.runtime);
-    const crossing = buildMessageCrossing(acting, content, destination_agent_id);
+    const crossing = buildMessageCrossing(acting, content, destinationAgentId);
     const ruling = await runCheck(
       {
         crossing,
@@ -217,8 +217,8 @@ export const interceptAgentMessage = defineOperation({
     const changed = findChangedContent(ruling.verdict);
     return {
       ...buildVerdictReply(ruling),
-      source_agent_id,
-      destination_agent_id,
+      source_agent_id: sourceAgentId,
+      destination_agent_id: destinationAgentId,
       data_tags: [...ruling.verdict.data_tags],
       ...(changed?.kind === 'text' && { modified_message: changed.text }),
     };

@@ -131,9 +131,15 @@ export async function recordOperatorChange(
   { runtime, caller }: Context,
   done = true,
 ): Promise<void> {
-  const now_ms = runtime.now_ms();
-  const policy_hash = runtime.policy().hash;
-  const own = { event_id: createEventId(now_ms), now_ms, caller_id: caller.id, policy_hash, done };
+  const nowMs = runtime.now_ms();
+  const policyHash = runtime.policy().hash;
+  const own = {
+    event_id: createEventId(nowMs),
+    now_ms: nowMs,
+    caller_id: caller.id,
+    policy_hash: policyHash,
+    done,
+  };
   await runtime.note(buildServiceEvent({ ...event, ...own }));
 }
 

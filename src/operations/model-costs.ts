@@ -67,7 +67,7 @@ export interface BudgetDenial {
 
 export interface Budgets {
   /** Rejects with a `StoreFailure` if spending cannot be read; the caller must not send the call then. */
-  readonly reserve: (spend_request: SpendRequest) => Promise<Reservation | BudgetDenial>;
+  readonly reserve: (spendRequest: SpendRequest) => Promise<Reservation | BudgetDenial>;
 }
 
 /** The budgets and prices of model calls. */

@@ -37,9 +37,9 @@ export interface BrowserContext {
   /** The origin of our own pages, as the browser names it. */
   readonly origin: string;
   /** Sets the cookie of the session; `null` removes it. */
-  readonly setSession: (session_token: string | null) => void;
+  readonly setSession: (sessionToken: string | null) => void;
   /** Sets the cookie by which the browser is known at the next sign-in. */
-  readonly setDevice: (device_token: string) => void;
+  readonly setDevice: (deviceToken: string) => void;
   /** The one-time value that ties an answer of the OpenID provider to this browser; `null` if there is none. */
   readonly oidc_state: string | null;
   readonly setOidcState: (value: string | null) => void;
@@ -181,13 +181,13 @@ export function defineOperation<const Input extends TSchema, const Output extend
 
 /** Returns who may call an operation besides having its permission, as one sentence; empty if nothing more is needed. */
 export function describeCaller({ permission, caller, tenants }: AnyOperation): string {
-  const is_operators =
+  const isOperators =
     caller === 'person' ||
     (permission !== null && permission !== 'account:own' && OPERATOR_PERMISSIONS.includes(permission));
-  const is_for_all = tenants === 'all' || (permission !== null && SERVICE_PERMISSIONS.includes(permission));
+  const isForAll = tenants === 'all' || (permission !== null && SERVICE_PERMISSIONS.includes(permission));
   const unless = typeof tenants === 'object' ? ` unless \`${tenants.all_unless}\` is given` : '';
-  const scope = is_for_all || unless !== '' ? `access to all tenants${unless}` : '';
-  if (!is_operators) return scope === '' ? '' : `Requires ${scope}.`;
+  const scope = isForAll || unless !== '' ? `access to all tenants${unless}` : '';
+  if (!isOperators) return scope === '' ? '' : `Requires ${scope}.`;
   return `Requires an operator${scope === '' ? '' : ` with ${scope}`}.`;
 }
 

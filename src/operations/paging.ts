@@ -78,9 +78,9 @@ export function parsePageCursor(query: PagedQuery, cursor: string | null | undef
   } catch {
     // Refused below.
   }
-  const is_list =
+  const isList =
     Array.isArray(parsed) && parsed.every((one) => typeof one === 'string' || Number.isFinite(one));
-  if (is_list && (parsed as unknown[])[0] === digestQuery(query))
+  if (isList && (parsed as unknown[])[0] === digestQuery(query))
     return (parsed as (string | number)[]).slice(1);
   throw buildCursorRefusal();
 }
@@ -126,8 +126,8 @@ export function buildListPage<Entry>(
 ): ListPage<Entry> {
   const page = entries.slice(0, limit);
   const last = page.at(-1);
-  const has_more = entries.length > limit && last !== undefined;
-  return { entries: page, next_cursor: has_more ? formatPageCursor(query, [keyOf(last)]) : null };
+  const hasMore = entries.length > limit && last !== undefined;
+  return { entries: page, next_cursor: hasMore ? formatPageCursor(query, [keyOf(last)]) : null };
 }
 
 /** Cuts a page out of a list that is complete in memory. The position of the cursor is an offset. */

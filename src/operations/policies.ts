@@ -65,10 +65,10 @@ export const policyEvaluate = defineOperation({
   answer: { action: 'redact' },
   async run(input, context) {
     const policy = context.runtime.policy();
-    const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
-    const tenant_id = resolveTenant({ tenant_id: input.tenant_id }, context);
+    const tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
+    const tenant = resolveTenant({ tenant_id: input.tenant_id }, context);
     const { boundary, session_tags = [] } = input;
-    const request = { boundary, data_tags, session_tags, tenant_id };
+    const request = { boundary, data_tags: tags, session_tags, tenant_id: tenant };
     return { action: evaluate(policy, request, await loadConditions(policy)) };
   },
 });

@@ -38,10 +38,10 @@ export async function openRuleSources(
     runtime.compileDraft({}).catch((): PolicyResult => ({ ok: false, problems: [], warnings: [] })),
     runtime.configuration().catch(() => ({ ok: false as const })),
   ]);
-  const is_same = made.ok && read.ok && made.policy.hash === active.hash;
+  const isSame = made.ok && read.ok && made.policy.hash === active.hash;
   const packs = read.ok ? await readPacks(read.config.origin.base_dir) : null;
   const places = new Map(
-    is_same
+    isSame
       ? made.policy.rules.map((rule) => [getKey(rule), made.places.get(rule)?.file ?? null] as const)
       : [],
   );
@@ -52,8 +52,8 @@ export async function openRuleSources(
     if (file === read.config.origin.label) return { origin: 'configuration', file };
     const managed = findManagedOrigin(file);
     if (managed !== null) return { origin: managed, file: null };
-    const is_pack = packs !== null && findPack(packs, file) !== null;
-    return { origin: is_pack ? 'pack' : 'file', file };
+    const isPack = packs !== null && findPack(packs, file) !== null;
+    return { origin: isPack ? 'pack' : 'file', file };
   };
 }
 

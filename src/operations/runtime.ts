@@ -48,9 +48,9 @@ export interface ServiceRuntime extends AuditQueries {
   /** Configured users and their access. If empty, the default users apply. */
   readonly users: readonly User[];
   /** Finds the user of a session cookie; `null` if it is not valid. Without accounts, it never is. */
-  readonly identifyUser: (session_token: string) => Promise<Caller | null>;
+  readonly identifyUser: (sessionToken: string) => Promise<Caller | null>;
   /** Creates the one-time link of the first administrator if there is none and a terminal shows it. */
-  readonly prepareFirstSignIn: (is_terminal: boolean) => Promise<FirstSignIn>;
+  readonly prepareFirstSignIn: (isTerminal: boolean) => Promise<FirstSignIn>;
   /** Returns the active policy. A request takes it once and keeps it. */
   readonly policy: () => Policy;
   /** Returns the policy with that hash: the active one, or an earlier one that was saved; `null` if it is gone. */
@@ -60,7 +60,7 @@ export interface ServiceRuntime extends AuditQueries {
     crossing: Crossing,
     caller: Caller,
     endpoint: Endpoint,
-    approval_request_id?: string | null,
+    approvalRequestId?: string | null,
     extras?: EnforcementExtras,
   ) => Promise<Ruling>;
   /**
@@ -95,7 +95,7 @@ export interface ServiceRuntime extends AuditQueries {
   /** Reads the configuration again. References to secrets and variables of credentials stay as they are written. */
   readonly configuration: () => Promise<ConfigResult>;
   /** Returns the fingerprint that was sealed for an event; `null` if this service did not seal it for that event. */
-  readonly unsealFingerprint: (sealed: string, event_id: string) => string | null;
+  readonly unsealFingerprint: (sealed: string, eventId: string) => string | null;
   /**
    * Compiles the policy that would be active with another managed policy or other documents. Nothing changes. The
    * managed policy is the active one if the draft does not replace it.

@@ -44,8 +44,8 @@ test('no file of the service’s own state is read, on whatever way', async (t) 
     join(roots, '.service/token'),
   ])
     await assert.rejects(readServerFile(path, below(roots), BYTES_MAX), { code: 'not_found' }, path);
-  const state_dir = join(roots, 'round/.service');
-  const linked = { file_roots: [roots, join(roots, '.service')], state_dir };
+  const stateDir = join(roots, 'round/.service');
+  const linked = { file_roots: [roots, join(roots, '.service')], state_dir: stateDir };
   await assert.rejects(readServerFile('token', linked, BYTES_MAX), { code: 'not_found' });
   assert.equal(String(await readServerFile('other', below(roots), BYTES_MAX)), 'public');
   assert.equal(String(await readServerFile('.service-notes', below(roots), BYTES_MAX)), 'public');
@@ -55,8 +55,8 @@ test('no file outside is read, however fast a folder and a link take turns', asy
   const roots = makeRoots(t);
   const swapping = new Worker(new URL('./testing/swap-links.ts', import.meta.url), { workerData: { roots } });
   const seen = new Map<string, number>();
-  const until_ms = Date.now() + 1_500;
-  while (Date.now() < until_ms) {
+  const untilMs = Date.now() + 1_500;
+  while (Date.now() < untilMs) {
     const read = await readServerFile('inner/file', below(roots), BYTES_MAX).then(String, ({ code }) => code);
     seen.set(read, (seen.get(read) ?? 0) + 1);
   }

@@ -10,14 +10,14 @@ export interface ServerFilePlaces {
 }
 
 /**
- * Reads a file of this machine for a caller: a regular file below one of the roots, of at most `bytes_max` bytes. A
+ * Reads a file of this machine for a caller: a regular file below one of the roots, of at most `bytesMax` bytes. A
  * file that is missing, outside the roots, a folder or unreadable gives the same refusal, so that a caller cannot probe
  * for files elsewhere. A relative path is resolved against each root in turn.
  */
 export async function readServerFile(
   path: string,
   { file_roots, state_dir }: ServerFilePlaces,
-  bytes_max: number,
+  bytesMax: number,
 ): Promise<Buffer> {
   if (file_roots.length === 0) {
     throw new Refusal('forbidden', 'Scanning files by path is off: name their folders in `scan.file_roots`.');
@@ -28,7 +28,7 @@ export async function readServerFile(
     const file = await openBelow(root, path, barred);
     if (file === null) continue;
     try {
-      return await readAll(file, bytes_max);
+      return await readAll(file, bytesMax);
     } finally {
       await file.close();
     }
@@ -52,9 +52,9 @@ async function openBelow(root: string, path: string, barred: string): Promise<Fi
     // Opens without blocking: opening a pipe would otherwise wait until another process writes to it.
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const place = await getPlace(file, real);
-    const is_ours = place !== null && isBelow(top, place) && !isBelow(barred, place);
+    const isOurs = place !== null && isBelow(top, place) && !isBelow(barred, place);
     const stats = await file.stat({ bigint: true });
-    if (is_ours && stats.isFile() && !(await isLinkedFrom(barred, stats))) return file;
+    if (isOurs && stats.isFile() && !(await isLinkedFrom(barred, stats))) return file;
   } catch {
     // Missing, forbidden, too long, a loop of links: the caller gets the same refusal for each.
   }
@@ -70,15 +70,15 @@ const STATE_FILES_MAX = 20_000;
 /**
  * Returns whether a file is also a file of the state folder. A hard link has a path of its own and the same content.
  */
-async function isLinkedFrom(state_dir: string, { dev, ino, nlink }: BigIntStats): Promise<boolean> {
+async function isLinkedFrom(stateDir: string, { dev, ino, nlink }: BigIntStats): Promise<boolean> {
   if (nlink <= 1n) return false;
-  const names = await readdir(state_dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(stateDir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
   if (names.length > STATE_FILES_MAX) return true;
   for (const name of names) {
-    const own = await lstat(join(state_dir, name), { bigint: true }).catch(() => null);
+    const own = await lstat(join(stateDir, name), { bigint: true }).catch(() => null);
     if (own !== null && own.ino === ino && own.dev === dev) return true;
   }
   return false;
@@ -106,20 +106,20 @@ const CHUNK_BYTES = 65_536;
  * Reads to the end, or until one byte more than allowed. The reported size is only a hint: a file may grow while it is
  * read, and files that the kernel generates report size 0.
  */
-async function readAll(file: FileHandle, bytes_max: number): Promise<Buffer> {
+async function readAll(file: FileHandle, bytesMax: number): Promise<Buffer> {
   const { size } = await file.stat();
-  if (size > bytes_max) throw buildTooLargeRefusal(bytes_max);
+  if (size > bytesMax) throw buildTooLargeRefusal(bytesMax);
   const chunks: Buffer[] = [];
-  for (let length = 0; length <= bytes_max; ) {
-    const chunk = Buffer.alloc(Math.min(Math.max(size + 1 - length, CHUNK_BYTES), bytes_max + 1 - length));
+  for (let length = 0; length <= bytesMax; ) {
+    const chunk = Buffer.alloc(Math.min(Math.max(size + 1 - length, CHUNK_BYTES), bytesMax + 1 - length));
     const { bytesRead } = await file.read(chunk, 0, chunk.length, length);
     if (bytesRead === 0) return Buffer.concat(chunks);
     chunks.push(chunk.subarray(0, bytesRead));
     length += bytesRead;
   }
-  throw buildTooLargeRefusal(bytes_max);
+  throw buildTooLargeRefusal(bytesMax);
 }
 
-function buildTooLargeRefusal(bytes_max: number): Refusal {
-  return new Refusal('too_large', `The file is larger than ${bytes_max} bytes.`);
+function buildTooLargeRefusal(bytesMax: number): Refusal {
+  return new Refusal('too_large', `The file is larger than ${bytesMax} bytes.`);
 }

@@ -43,11 +43,11 @@ interface KnownSettings {
   readonly signature: string | null;
 }
 
-const known_settings = new WeakMap<Runtime, KnownSettings>();
+const knownSettings = new WeakMap<Runtime, KnownSettings>();
 
 /** Returns the settings, from memory if no file has changed since it was read. */
 async function readSettings(runtime: Runtime): Promise<KnownSettings> {
-  const known = known_settings.get(runtime);
+  const known = knownSettings.get(runtime);
   const files = known?.files ?? [];
   const signature = files.length === 0 ? null : (await Promise.all(files.map(signFile))).join(' ');
   if (known !== undefined && signature !== null && signature === known.signature) return known;
@@ -63,14 +63,14 @@ async function readSettings(runtime: Runtime): Promise<KnownSettings> {
     );
   const { listSettings } = await import('../runtime/config/effective.ts');
   const { origin, cost } = read.config;
-  const read_files = [origin.file, cost.price_file].filter((file) => typeof file === 'string');
+  const readFiles = [origin.file, cost.price_file].filter((file) => typeof file === 'string');
   const next: KnownSettings = {
     config_file: origin.file,
     settings: await listSettings(read.config),
-    files: read_files,
+    files: readFiles,
     // A signature of other files says nothing about these.
-    signature: read_files.join() === files.join() ? signature : null,
+    signature: readFiles.join() === files.join() ? signature : null,
   };
-  known_settings.set(runtime, next);
+  knownSettings.set(runtime, next);
   return next;
 }

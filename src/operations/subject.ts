@@ -43,13 +43,13 @@ export function resolveSubject(input: SubjectFields, context: Context): RequestS
   const { caller } = context;
   const source = dropBlankName(input.source_agent_id);
   if (source !== null) requireInScope(caller.agents, source, 'source_agent_id');
-  const agent_id = resolveScopedName(
+  const agentId = resolveScopedName(
     caller.agents,
     readName(input, 'agent_id') ?? source,
     'agent_id',
     'unknown',
   );
-  return { tenant_id: resolveTenant(input, context), agent_id, source_agent_id: source };
+  return { tenant_id: resolveTenant(input, context), agent_id: agentId, source_agent_id: source };
 }
 
 /**

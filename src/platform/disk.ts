@@ -71,8 +71,8 @@ export function findDiskProblem(error: unknown, folder: string | null = null): D
     const { code, errcode } = at as { code?: unknown; errcode?: unknown };
     const found = typeof errcode === 'number' ? BY_SQLITE_CODE[errcode % 256] : BY_SYSTEM_CODE[String(code)];
     if (found === undefined) continue;
-    const may_be_full = found === BROKEN || found === NO_PLACE;
-    return may_be_full && typeof errcode === 'number' && isFull(folder) ? FULL : found;
+    const mayBeFull = found === BROKEN || found === NO_PLACE;
+    return mayBeFull && typeof errcode === 'number' && isFull(folder) ? FULL : found;
   }
   return null;
 }

@@ -4,11 +4,11 @@ const REPORT_MS = 5_000;
 export function limitRate<Values extends readonly unknown[]>(
   report: (...values: Values) => void,
 ): typeof report {
-  let last_ms = Number.NEGATIVE_INFINITY;
+  let lastMs = Number.NEGATIVE_INFINITY;
   return (...values) => {
     const now = performance.now();
-    if (now - last_ms < REPORT_MS) return;
-    last_ms = now;
+    if (now - lastMs < REPORT_MS) return;
+    lastMs = now;
     report(...values);
   };
 }

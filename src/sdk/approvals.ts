@@ -12,14 +12,14 @@ const NO_APPROVALS = 'A local guard cannot ask for an approval; a service can (`
 export function buildBlockError(
   verdict: GuardVerdict,
   backend: Pick<GuardBackend, 'findApproval' | 'kind'>,
-  timeout_seconds: number,
+  timeoutSeconds: number,
 ): BlockedError {
   const { approval, reason } = verdict;
   if (backend.kind === 'local' && verdict.action === 'require_approval')
     return new BlockedError({ ...verdict, reason: `${reason} ${NO_APPROVALS}` });
   if (approval === null || approval.status !== 'pending') return new BlockedError(verdict);
   const { request_id } = approval;
-  return new ApprovalRequiredError(verdict, request_id, (seconds = timeout_seconds) =>
+  return new ApprovalRequiredError(verdict, request_id, (seconds = timeoutSeconds) =>
     waitForApproval(verdict, request_id, backend, seconds),
   );
 }
@@ -27,25 +27,25 @@ export function buildBlockError(
 /** Resolves with the request's id when it is approved. The service alone decides what has expired. */
 async function waitForApproval(
   verdict: GuardVerdict,
-  request_id: string,
+  requestId: string,
   { findApproval }: Pick<GuardBackend, 'findApproval'>,
-  timeout_seconds: number,
+  timeoutSeconds: number,
 ): Promise<string> {
   // A monotonic clock, because the clock of the machine may be changed meanwhile.
-  const until_ms = performance.now() + timeout_seconds * 1_000;
+  const untilMs = performance.now() + timeoutSeconds * 1_000;
   for (;;) {
-    const left_ms = Math.max(0, until_ms - performance.now());
-    const seconds = Math.min(WAIT_SECONDS_MAX, Math.floor(left_ms / 1_000));
-    const { status } = await findApproval(request_id, seconds).catch((error: Error) => {
+    const leftMs = Math.max(0, untilMs - performance.now());
+    const seconds = Math.min(WAIT_SECONDS_MAX, Math.floor(leftMs / 1_000));
+    const { status } = await findApproval(requestId, seconds).catch((error: Error) => {
       throw new BlockedError({ ...verdict, reason: error.message, rule: 'sdk.unavailable' });
     });
-    if (status === 'approved') return request_id;
+    if (status === 'approved') return requestId;
     if (status !== 'pending')
-      throw new BlockedError({ ...verdict, reason: `The approval request ${request_id} is ${status}.` });
-    if (performance.now() >= until_ms)
+      throw new BlockedError({ ...verdict, reason: `The approval request ${requestId} is ${status}.` });
+    if (performance.now() >= untilMs)
       throw new BlockedError({
         ...verdict,
-        reason: `The approval request ${request_id} was not decided within ${timeout_seconds} seconds.`,
+        reason: `The approval request ${requestId} was not decided within ${timeoutSeconds} seconds.`,
       });
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

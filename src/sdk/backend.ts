@@ -33,10 +33,10 @@ export interface GuardBackend {
   /** Opens a guarded stream. Its methods never reject. */
   readonly openStream: (boundary: 'input' | 'output', body: CheckBody) => GuardStream;
   /**
-   * Returns the state of a request for approval, after up to `wait_seconds` while it is pending. Rejects if it cannot
+   * Returns the state of a request for approval, after up to `waitSeconds` while it is pending. Rejects if it cannot
    * be read.
    */
-  readonly findApproval: (request_id: string, wait_seconds: number) => Promise<ApprovalReference>;
+  readonly findApproval: (requestId: string, waitSeconds: number) => Promise<ApprovalReference>;
   /** Asks an advisor. Rejects with `AIBackendNotConfiguredError` if there is no model back end. */
   readonly advise: (
     advisor: AdvisorName,

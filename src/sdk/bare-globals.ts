@@ -7,8 +7,8 @@
 function createReferenceUrl(reference: string, base = ''): { hash: string; readonly href: string } {
   const at = reference.indexOf('#');
   const own = at < 0 ? reference : reference.slice(0, at);
-  const is_absolute = /^[a-z][a-z0-9+.-]*:/i.test(own);
-  if (own !== '' && !is_absolute) throw new TypeError('only local references are supported');
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(own);
+  if (own !== '' && !isAbsolute) throw new TypeError('only local references are supported');
   const address = own === '' ? (base.split('#', 1)[0] ?? '') : own;
   return {
     hash: at < 0 ? '' : reference.slice(at),

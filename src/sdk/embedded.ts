@@ -33,7 +33,7 @@ const OPERATIONS: readonly string[] = [
 /** The record of the decision that is being made. There is one thread. */
 let recorded = '';
 /** The id of the event of the decision that is being made. */
-let event_id = '';
+let eventId = '';
 const states: LocalState[] = [];
 
 /**
@@ -55,7 +55,7 @@ function compile(text: string): string {
       fingerprintOf: fingerprint_key === undefined ? null : createFingerprinter(fingerprint_key),
       log_actions: settings.log_actions,
       now_ms: Date.now,
-      createEventId: () => event_id,
+      createEventId: () => eventId,
     });
     states.push(state);
     return JSON.stringify({ ok: { policy: states.length - 1, hash: policy.hash } });
@@ -88,7 +88,7 @@ function check(index: number, operation: string, body: string, id: string): stri
     const state = states[index]!;
     if (!OPERATIONS.includes(operation)) throw new CustomshouseError(`\`${operation}\` needs a service.`);
     recorded = '';
-    event_id = id;
+    eventId = id;
     const json = parseJson(body);
     const parsed = json as CheckBody;
     const content = readContent(json as JsonObject, operation, state);
@@ -104,9 +104,9 @@ const NODES_AROUND = 5_000;
 
 /** Returns the JSON value of a body with its original text, so that its numbers keep their digits; else `null`. */
 function readContent(body: JsonObject, operation: string, { policy }: LocalState): Content | null {
-  const is_tool = operation === 'intercept_tool';
-  if (!is_tool && operation !== 'scan_structured') return null;
-  const member = !is_tool ? 'payload' : body.phase === 'response' ? 'output' : 'input';
+  const isTool = operation === 'intercept_tool';
+  if (!isTool && operation !== 'scan_structured') return null;
+  const member = !isTool ? 'payload' : body.phase === 'response' ? 'output' : 'input';
   const value = body[member];
   if (typeof value !== 'object' || value === null) return null;
   const { depth_max, nodes_max } = policy.limits;
@@ -115,16 +115,16 @@ function readContent(body: JsonObject, operation: string, { policy }: LocalState
 }
 
 const streams = new Map<number, StreamSteps>();
-let streams_opened = 0;
+let streamsOpened = 0;
 
 /** Opens a guarded stream. Returns its number for `pushStream`, or an `error` line. The arguments are those of `check`. */
 function openStream(index: number, operation: string, body: string): string {
   try {
     const boundary = operation === 'scan_input' ? 'input' : 'output';
     const steps = openLocalSteps(states[index]!, boundary, JSON.parse(body) as CheckBody);
-    streams_opened += 1;
-    streams.set(streams_opened, steps);
-    return String(streams_opened);
+    streamsOpened += 1;
+    streams.set(streamsOpened, steps);
+    return String(streamsOpened);
   } catch (error) {
     return describeError(error);
   }
@@ -146,7 +146,7 @@ function endStream(number: number, id: string): string {
 function takeStream(number: number, id: string, work: (steps: StreamSteps) => StreamPiece): string {
   try {
     recorded = '';
-    event_id = id;
+    eventId = id;
     const { text, verdict } = work(streams.get(number)!);
     if (verdict === null) return JSON.stringify(text);
     streams.delete(number);

@@ -34,15 +34,11 @@ export class ApprovalRequiredError extends BlockedError {
   override name = 'ApprovalRequiredError';
   /** The request for approval, `apr_…`. */
   readonly request_id: string;
-  readonly #wait: (timeout_seconds?: number) => Promise<string>;
+  readonly #wait: (timeoutSeconds?: number) => Promise<string>;
 
-  constructor(
-    verdict: GuardVerdict,
-    request_id: string,
-    wait: (timeout_seconds?: number) => Promise<string>,
-  ) {
+  constructor(verdict: GuardVerdict, requestId: string, wait: (timeoutSeconds?: number) => Promise<string>) {
     super(verdict);
-    this.request_id = request_id;
+    this.request_id = requestId;
     this.#wait = wait;
   }
 

@@ -245,8 +245,11 @@ async function protectValue<Value>(state: GuardState, check: Check, value: Value
   if (verdict.decision === 'block') {
     const error = createBlockError(state, verdict);
     if (!(error instanceof ApprovalRequiredError) || !state.waits) throw error;
-    const approval_request_id = await error.wait();
-    verdict = await decideCheck(state, { ...check, body: { ...check.body, approval_request_id } });
+    const approvalRequestId = await error.wait();
+    verdict = await decideCheck(state, {
+      ...check,
+      body: { ...check.body, approval_request_id: approvalRequestId },
+    });
   }
   if (verdict.decision === 'block') throw createBlockError(state, verdict);
   const changed = verdict[check.changed];

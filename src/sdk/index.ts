@@ -69,7 +69,7 @@ export function createLocalGuard(options: LocalGuardOptions = {}): LocalGuard {
   const reporter =
     report === undefined ? null : openReporter(report, getAgentName(options), options.tenant_id ?? 'default');
   const journal = openJournalFile(audit_path, options.audit_bytes_max);
-  const keeps_journal = reporter === null || audit_path !== undefined;
+  const keepsJournal = reporter === null || audit_path !== undefined;
   const policy = config === undefined ? options.policy : readPolicyFiles(config);
   const backend = openEmbeddedBackend(
     { ...options, ...(policy && { policy }) },
@@ -79,7 +79,7 @@ export function createLocalGuard(options: LocalGuardOptions = {}): LocalGuard {
         await journal.close();
       },
       write: (event) => {
-        if (keeps_journal) journal.write(event);
+        if (keepsJournal) journal.write(event);
         reporter?.write(event);
         record?.(event);
       },

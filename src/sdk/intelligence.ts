@@ -23,7 +23,7 @@ export interface GuardIntelligence {
   /** Proposes improvements of the policy from the audit log of a period before now, `7d` for example. */
   readonly recommend: (options?: { readonly since?: string }) => Promise<AdvisorAnswer>;
   /** Explains one audit event. */
-  readonly explain: (event_id: string) => Promise<AdvisorAnswer>;
+  readonly explain: (eventId: string) => Promise<AdvisorAnswer>;
   /** Proposes a policy for a compliance framework: `hipaa`, `pci-dss`, `soc2`, `gdpr` and others. */
   readonly compliance: (framework: string) => Promise<AdvisorAnswer>;
   /** Proposes the code that connects a framework. */
@@ -35,7 +35,7 @@ export function createIntelligence({ advise }: Pick<GuardBackend, 'advise'>): Gu
   return {
     autoConfig: (subject) => advise('auto_config', { ...subject }),
     recommend: (options = {}) => advise('recommend', { ...options }),
-    explain: (event_id) => advise('explain', { event_id }),
+    explain: (eventId) => advise('explain', { event_id: eventId }),
     compliance: (framework) => advise('compliance', { framework }),
     integrate: (target, subject = {}) => advise('integrate', { target, ...subject }),
   };

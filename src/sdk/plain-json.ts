@@ -66,17 +66,17 @@ function convertList(list: readonly unknown[], conversion: Conversion, depth: nu
 function convertObject(value: object, conversion: Conversion, depth: number): Json {
   const record = value as Record<string, unknown>;
   if (typeof record.toJSON === 'function') return convertInstance(value, conversion, depth);
-  let is_same = true;
+  let isSame = true;
   const copy: Record<string, Json> = {};
   for (const key of Object.keys(record)) {
     const member = record[key];
     if (member === undefined) continue;
     if (typeof member === 'function') {
-      is_same = false;
+      isSame = false;
       continue;
     }
     const plain = convertValue(member, conversion, depth + 1);
-    if (plain !== member) is_same = false;
+    if (plain !== member) isSame = false;
     if (key === '__proto__')
       Object.defineProperty(copy, key, {
         value: plain,
@@ -86,8 +86,8 @@ function convertObject(value: object, conversion: Conversion, depth: number): Js
       });
     else copy[key] = plain;
   }
-  if (!is_same) conversion.is_exact = false;
-  return is_same && !hasUndefined(record) ? (value as Json) : copy;
+  if (!isSame) conversion.is_exact = false;
+  return isSame && !hasUndefined(record) ? (value as Json) : copy;
 }
 
 function hasUndefined(record: Record<string, unknown>): boolean {

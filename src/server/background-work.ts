@@ -27,13 +27,13 @@ export async function openBackgroundWork(
     import('../platform/outbox/sender.ts'),
     ...features.flatMap(({ openBackground }) => openBackground?.(parts) ?? []),
   ]);
-  const now_ms = () => parts.ports().now_ms();
+  const nowMs = () => parts.ports().now_ms();
   return {
     opened: [
       ...own.map(({ close = async () => {} }) => ({ close })),
       ...buildMaintenanceLoops(parts, own).map((jobs) => startMaintenance(jobs, parts.log)),
       startOutbox(
-        { ...parts, now_ms, count: parts.deliveries.countAttempt },
+        { ...parts, now_ms: nowMs, count: parts.deliveries.countAttempt },
         own.flatMap(({ queues = [] }) => queues),
       ),
     ],

@@ -50,28 +50,28 @@ const ECHO_MS = 1_000;
 export async function bringUpService(
   options: ServiceOptions,
   spare: WorkerProcess | null,
-  started_ms: number,
+  startedMs: number,
 ): Promise<StartedService> {
   const read = await loadConfig(options.request);
   if (!read.ok) throw buildInvalidConfigFailure(read.problems);
   const { config } = read;
   requireTelemetry(config);
   const exposed = makeStateDir(config.state_dir);
-  const is_daemon = options.worker_url === null;
-  const ownership = is_daemon ? takeOwnership(config.state_dir) : await takeFromDaemon(config.state_dir);
+  const isDaemon = options.worker_url === null;
+  const ownership = isDaemon ? takeOwnership(config.state_dir) : await takeFromDaemon(config.state_dir);
   const idle = openIdleWatch(options.idle_ms ?? 0);
   let parent: Parent | null = null;
   let store: OwnerStore | null = null;
   try {
-    const owner = describeOwner(options, started_ms);
+    const owner = describeOwner(options, startedMs);
     ownership.announce({ ...owner, url: null });
     makeTokens(config);
     store = await openOwnerStore(config);
     const [made, port] = await Promise.all([
       loadFirstPolicy(config, store),
-      is_daemon ? 0 : findFreePort(config.server.host, config.server.port),
+      isDaemon ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
-    const url = is_daemon ? null : getUrl(config.server.host, port);
+    const url = isDaemon ? null : getUrl(config.server.host, port);
     const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
     logExcludedPlugins(made.plugins, log);
@@ -83,22 +83,22 @@ export async function bringUpService(
       plugins: made.plugins,
       secret_readings: read.secret_readings,
       loadPolicy: () =>
-        reloadPolicy(options.request, config, latest, is_daemon ? idle.handlers.onLeave : null),
-      started_ms,
+        reloadPolicy(options.request, config, latest, isDaemon ? idle.handlers.onLeave : null),
+      started_ms: startedMs,
       url,
       port,
       spare,
-      daemon: is_daemon ? idle.handlers : null,
+      daemon: isDaemon ? idle.handlers : null,
       log,
     });
     ownership.announce({ ...owner, url });
-    const doubtful = is_daemon ? [] : await findPolicyWarnings(config, made);
+    const doubtful = isDaemon ? [] : await findPolicyWarnings(config, made);
     const found = [...read.warnings, ...made.warnings, ...doubtful].map(formatProblem);
     const warnings = [...found, ...exposed, ...listOperatorWarnings(config)];
-    const first_sign_in = is_daemon ? null : await parent.prepareFirstSignIn();
-    const facts = { config, policy: made.policy, port, url, warnings, first_sign_in };
+    const firstSignIn = isDaemon ? null : await parent.prepareFirstSignIn();
+    const facts = { config, policy: made.policy, port, url, warnings, first_sign_in: firstSignIn };
     const service = attachSignals(parent, { ownership, log, latest }, facts);
-    if (is_daemon) idle.begin(() => void service.stop());
+    if (isDaemon) idle.begin(() => void service.stop());
     return service;
   } catch (failure) {
     await parent?.stop(0);
@@ -124,12 +124,9 @@ function requireUsable(made: PolicyResult, config: Config): Extract<PolicyResult
   return made;
 }
 
-function describeOwner(
-  { version, is_own_call }: ServiceOptions,
-  started_ms: number,
-): Omit<StateOwner, 'url'> {
-  const started_at = new Date(started_ms).toISOString();
-  return { pid: process.pid, version, started_at, ...(is_own_call && { is_own_call }) };
+function describeOwner({ version, is_own_call }: ServiceOptions, startedMs: number): Omit<StateOwner, 'url'> {
+  const startedAt = new Date(startedMs).toISOString();
+  return { pid: process.pid, version, started_at: startedAt, ...(is_own_call && { is_own_call }) };
 }
 
 function buildInvalidConfigFailure(problems: readonly DocumentProblem[]): StartFailure {
@@ -200,8 +197,8 @@ function attachSignals(
   facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings' | 'first_sign_in'>,
 ): StartedService {
   const { promise: ended, resolve } = Promise.withResolvers<number>();
-  const noticed = (caller_id: string): Promise<void> =>
-    parent.reload(caller_id).then(
+  const noticed = (callerId: string): Promise<void> =>
+    parent.reload(callerId).then(
       () => {},
       (fault) => log.error('the policy could not be reloaded', describeFault(fault)),
     );
@@ -210,14 +207,14 @@ function attachSignals(
     onChange: () => noticed('service:file-watch'),
   });
   let stopping: Promise<void> | null = null;
-  let requested_ms = 0;
+  let requestedMs = 0;
   const stop = (): Promise<void> => {
     if (stopping === null) {
-      requested_ms = performance.now();
+      requestedMs = performance.now();
       stopping = finish();
       return stopping;
     }
-    return performance.now() - requested_ms < ECHO_MS ? stopping : parent.kill();
+    return performance.now() - requestedMs < ECHO_MS ? stopping : parent.kill();
   };
   const signals: readonly (readonly [NodeJS.Signals, () => void])[] = [
     ['SIGTERM', () => void stop()],

@@ -102,9 +102,9 @@ function refuseStranger(
 ): void {
   const version = readHeader(headers, VERSION_HEADER);
   const own = status().version;
-  const is_own_version = version === own || (version?.startsWith(`${own}+`) ?? false);
-  if (!is_own_version) daemon?.onLeave();
-  if (is_own_version && readHeader(headers, CONFIG_HEADER) === config_file) return;
+  const isOwnVersion = version === own || (version?.startsWith(`${own}+`) ?? false);
+  if (!isOwnVersion) daemon?.onLeave();
+  if (isOwnVersion && readHeader(headers, CONFIG_HEADER) === config_file) return;
   throw new SocketFailure(
     OTHER_SERVICE,
     'The process that owns the state folder is for another configuration, or of another version.',

@@ -12,15 +12,15 @@ export interface IdleWatch {
 }
 
 /**
- * Opens a watch that ends the daemon after `idle_ms` without a question, or when another process wants the
+ * Opens a watch that ends the daemon after `idleMs` without a question, or when another process wants the
  * state folder.
  */
-export function openIdleWatch(idle_ms: number): IdleWatch {
+export function openIdleWatch(idleMs: number): IdleWatch {
   let end: (() => void) | null = null;
-  let is_wanted = false;
+  let isWanted = false;
   let timer: NodeJS.Timeout | null = null;
   const leave = (): void => {
-    is_wanted = true;
+    isWanted = true;
     if (timer !== null) clearTimeout(timer);
     // The delay lets the daemon answer the question that asked it to leave.
     if (end !== null) setTimeout(end, REPLY_TIMEOUT_MS);
@@ -30,9 +30,9 @@ export function openIdleWatch(idle_ms: number): IdleWatch {
     handlers: { onRequest: () => void timer?.refresh(), onLeave: leave },
     begin: (ending) => {
       end = ending;
-      if (is_wanted) leave();
+      if (isWanted) leave();
       // The open socket keeps the process alive. Without the socket, there is nothing to wait for.
-      else timer = setTimeout(leave, idle_ms).unref();
+      else timer = setTimeout(leave, idleMs).unref();
     },
   };
 }
@@ -47,22 +47,22 @@ const AGAIN_MS = 50;
  *
  * @throws StartFailure `state_in_use` if a service owns the folder
  */
-export async function takeFromDaemon(state_dir: string): Promise<Ownership> {
-  let is_leaving = false;
-  for (let waited_ms = 0; ; waited_ms += AGAIN_MS) {
+export async function takeFromDaemon(stateDir: string): Promise<Ownership> {
+  let isLeaving = false;
+  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     try {
-      return takeOwnership(state_dir);
+      return takeOwnership(stateDir);
     } catch (failure) {
       if (!(failure instanceof StartFailure) || failure.code !== 'state_in_use') throw failure;
-      is_leaving ||= await requestShutdown(state_dir);
-      if (!is_leaving || waited_ms >= PATIENCE_MS) throw failure;
+      isLeaving ||= await requestShutdown(stateDir);
+      if (!isLeaving || waitedMs >= PATIENCE_MS) throw failure;
       await sleep(AGAIN_MS);
     }
   }
 }
 
-async function requestShutdown(state_dir: string): Promise<boolean> {
-  const handlers = await connectService(state_dir);
+async function requestShutdown(stateDir: string): Promise<boolean> {
+  const handlers = await connectService(stateDir);
   if (handlers === null) return false;
   return handlers
     .leave()

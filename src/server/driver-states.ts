@@ -19,9 +19,8 @@ const FRESH_MS = 10_000;
 export function openDriverStates(parts: DriverParts): () => Promise<readonly DriverState[]> {
   let last: { readonly at_ms: number; readonly states: Promise<readonly DriverState[]> } | null = null;
   return () => {
-    const now_ms = performance.now();
-    if (last === null || now_ms - last.at_ms > FRESH_MS)
-      last = { at_ms: now_ms, states: checkDrivers(parts) };
+    const nowMs = performance.now();
+    if (last === null || nowMs - last.at_ms > FRESH_MS) last = { at_ms: nowMs, states: checkDrivers(parts) };
     return last.states;
   };
 }

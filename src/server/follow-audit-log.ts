@@ -42,8 +42,8 @@ export async function* followAuditLog(followed: AuditFollowing): AsyncGenerator<
   const { place, signal } = followed;
   const progress: Progress = { after: place.after, positions: new Map(place.positions), given: new Map() };
   while (!signal.aborted) {
-    const is_refused = yield* streamFromService(followed, progress);
-    yield* streamFromJournal(followed, progress, is_refused ? REFUSED_MS : LOOK_MS);
+    const isRefused = yield* streamFromService(followed, progress);
+    yield* streamFromJournal(followed, progress, isRefused ? REFUSED_MS : LOOK_MS);
   }
 }
 
@@ -78,12 +78,12 @@ async function* streamFromService(
 async function* streamFromJournal(
   { state_dir, signal }: AuditFollowing,
   progress: Progress,
-  look_ms: number,
+  lookMs: number,
 ): AsyncGenerator<FollowedEvent> {
   const found = new AbortController();
   const until = AbortSignal.any([signal, found.signal]);
   const isNew = createNewcomerFilter(progress);
-  const looking = waitForService(state_dir, look_ms, until).then(() => found.abort());
+  const looking = waitForService(state_dir, lookMs, until).then(() => found.abort());
   try {
     const dir = buildStatePaths(state_dir).journal;
     for await (const each of followJournal({ dir, from: progress.positions, signal: until }))
@@ -94,10 +94,10 @@ async function* streamFromJournal(
   }
 }
 
-async function waitForService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
+async function waitForService(stateDir: string, lookMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await sleep(look_ms, null, { signal }).catch(() => {});
-    const client = signal.aborted ? null : await connectService(state_dir).catch(() => null);
+    await sleep(lookMs, null, { signal }).catch(() => {});
+    const client = signal.aborted ? null : await connectService(stateDir).catch(() => null);
     client?.close();
     if (client !== null) return;
   }

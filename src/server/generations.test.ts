@@ -9,15 +9,15 @@ import type { Worker } from './workers.ts';
 const log = openLog({ level: 'silent', name: 'test' });
 const next = { generation: 2, hash: 'sha256:b' };
 
-/** Returns a worker that adds each question to `heard` and fails at `fails_at`. */
-function createWorker(name: string, heard: string[], fails_at: string | null = null): Worker {
+/** Returns a worker that adds each question to `heard` and fails at `failsAt`. */
+function createWorker(name: string, heard: string[], failsAt: string | null = null): Worker {
   return {
     name,
     pid: 0,
     started_ms: 0,
     call: (async (question: string) => {
       heard.push(`${name} ${question}`);
-      if (question === fails_at) throw new Error('The saved policy is damaged.');
+      if (question === failsAt) throw new Error('The saved policy is damaged.');
     }) as unknown as Worker['call'],
     kill: async () => void heard.push(`${name} killed`),
   };

@@ -25,7 +25,7 @@ test('a stop ends the indexing of a long journal between two batches, and the ne
   const journal = await audit.open();
   await appendRange(journal, 0, EVENTS);
   const logged: string[] = [];
-  const open = (close_ms_max?: number) =>
+  const open = (closeMsMax?: number) =>
     openIndexFiller({
       index_path: join(audit.state, 'index.db'),
       journal_dir: audit.dir,
@@ -41,7 +41,7 @@ test('a stop ends the indexing of a long journal between two batches, and the ne
         error: (message) => void logged.push(`error: ${message}`),
         flush: async () => {},
       },
-      ...(close_ms_max !== undefined && { close_ms_max }),
+      ...(closeMsMax !== undefined && { close_ms_max: closeMsMax }),
     });
   const countIndexed = async (filler: ReturnType<typeof open>): Promise<number> => {
     const { index } = await filler.open();
@@ -56,12 +56,12 @@ test('a stop ends the indexing of a long journal between two batches, and the ne
   const warn = ({ message }: Error) => void warnings.push(message);
   process.on('warning', warn);
   t.after(() => process.off('warning', warn));
-  const files_before = listOpenFiles(audit.dir);
+  const filesBefore = listOpenFiles(audit.dir);
   const stopped = open(0);
   await stopped.open();
   await stopped.close();
   // A chain that was read in part is closed, a moment later, and not by the garbage collector, which warns.
-  await waitUntil(() => listOpenFiles(audit.dir).join() === files_before.join());
+  await waitUntil(() => listOpenFiles(audit.dir).join() === filesBefore.join());
   assert.deepEqual(warnings, []);
   assert.deepEqual(logged, ['warn: the audit index is filled at the next start']);
 

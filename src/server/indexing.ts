@@ -51,7 +51,7 @@ interface OpenIndex {
   readonly index: AuditIndex;
   readonly arrivals: ArrivalNotifier;
   readonly sync: () => Promise<number>;
-  readonly prune: (before_ms: number) => Promise<number>;
+  readonly prune: (beforeMs: number) => Promise<number>;
 }
 
 /**
@@ -141,17 +141,17 @@ class IndexingStopped extends Error {
 
 /** Ends the runs of a throttle between two batches once their time is over; each batch is one transaction. */
 function openStoppableRuns({ begin }: Throttle) {
-  let deadline_ms = Number.POSITIVE_INFINITY;
+  let deadlineMs = Number.POSITIVE_INFINITY;
   return {
     begin: () => {
       const rest = begin();
       return async () => {
-        if (performance.now() >= deadline_ms) throw new IndexingStopped();
+        if (performance.now() >= deadlineMs) throw new IndexingStopped();
         await rest();
       };
     },
-    stopAfter: (delay_ms: number) => {
-      deadline_ms = performance.now() + delay_ms;
+    stopAfter: (delayMs: number) => {
+      deadlineMs = performance.now() + delayMs;
     },
   };
 }
@@ -177,13 +177,13 @@ function openPruning(options: {
   state_dir: string;
 }): (prune: OpenIndex['prune']) => Promise<void> {
   const steadyNow = openSteadyClock(options);
-  let pruned_ms = Number.NEGATIVE_INFINITY;
+  let prunedMs = Number.NEGATIVE_INFINITY;
   return async (prune) => {
-    if (performance.now() - pruned_ms < PRUNE_MS) return;
-    pruned_ms = performance.now();
-    const now_ms = steadyNow();
-    if (now_ms !== null && readLegalHolds(options.state_dir, Date.now())?.length === 0)
-      await prune(now_ms - options.max_age_days * DAY_MS);
+    if (performance.now() - prunedMs < PRUNE_MS) return;
+    prunedMs = performance.now();
+    const nowMs = steadyNow();
+    if (nowMs !== null && readLegalHolds(options.state_dir, Date.now())?.length === 0)
+      await prune(nowMs - options.max_age_days * DAY_MS);
   };
 }
 
@@ -196,7 +196,7 @@ function repeatStep(
   let ended = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
-  function schedule(delay_ms: number): void {
+  function schedule(delayMs: number): void {
     if (ended) return;
     timer = setTimeout(() => {
       running = step().then(
@@ -206,7 +206,7 @@ function repeatStep(
           schedule(RETRY_MS);
         },
       );
-    }, delay_ms);
+    }, delayMs);
   }
   schedule(OPEN_AFTER_MS);
   return {
@@ -234,10 +234,10 @@ async function openAll(
  * no old records.
  */
 function openChainWarning({ journal_dir, log }: { journal_dir: string; log: Log }) {
-  let is_compared = false;
+  let isCompared = false;
   return async (index: AuditIndex): Promise<void> => {
-    if (is_compared) return;
+    if (isCompared) return;
     for (const chain of await findShortenedChains(index, journal_dir)) log.warn(SHORTENED, { ...chain });
-    is_compared = true;
+    isCompared = true;
   };
 }

@@ -70,8 +70,8 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     countEvents: async (requested) => (existsSync(paths.journal) ? runtime.countEvents(requested) : []),
     auditWindow: existsSync(paths.journal) ? runtime.auditWindow : NO_WINDOW,
     findComplianceGaps: (requested) => {
-      const with_evidence = requested.with_evidence && existsSync(paths.journal);
-      return runtime.findComplianceGaps({ ...requested, with_evidence });
+      const withEvidence = requested.with_evidence && existsSync(paths.journal);
+      return runtime.findComplianceGaps({ ...requested, with_evidence: withEvidence });
     },
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);
@@ -117,11 +117,11 @@ interface LazyClient {
   readonly opened: () => Promise<ServiceClient | null>;
 }
 
-function openLazyClient(state_dir: string): LazyClient {
+function openLazyClient(stateDir: string): LazyClient {
   let client: Promise<ServiceClient | null> | null = null;
   return {
     open: async () => {
-      client = Promise.resolve((await client) ?? (await connectService(state_dir)));
+      client = Promise.resolve((await client) ?? (await connectService(stateDir)));
       return client;
     },
     opened: async () => client,
@@ -163,7 +163,7 @@ async function eraseAlone(erasure: ActionErasure, config: Config): Promise<numbe
 
 /** Updates the index through the service that owns it, or directly if no service runs. */
 async function syncIndex(config: Config, client: LazyClient): Promise<void> {
-  for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     const service = await client.open();
     if (service !== null) return service.syncIndex();
     const lock = takeOwnerLock(config.state_dir);
@@ -175,7 +175,7 @@ async function syncIndex(config: Config, client: LazyClient): Promise<void> {
       }
     }
     // A service that starts or stops owns the folder for a moment without an open socket.
-    if (waited_ms >= PATIENCE_MS) throw buildBusyFailure(config.state_dir);
+    if (waitedMs >= PATIENCE_MS) throw buildBusyFailure(config.state_dir);
     await sleep(RETRY_MS);
   }
 }
@@ -205,10 +205,10 @@ export async function readLocalAuditEnd(config: Config): Promise<AuditPosition> 
   }
 }
 
-function buildBusyFailure(state_dir: string): StartFailure {
+function buildBusyFailure(stateDir: string): StartFailure {
   return new StartFailure(
     'state_in_use',
-    `A service that does not answer has the state folder \`${state_dir}\`. Try again.`,
+    `A service that does not answer has the state folder \`${stateDir}\`. Try again.`,
   );
 }
 

@@ -42,18 +42,18 @@ export function openManagedCopy(
   log: Log,
 ): ManagedCopy {
   const seen = { policy: -1, api_keys: -1 };
-  let is_closed = false;
+  let isClosed = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
 
   async function copy(): Promise<boolean> {
     const { policy: revision } = await readRevisions(store.db);
     const next = await readStoredPolicy(store);
-    const is_new = !isDeepStrictEqual(readManagedPolicy(state_dir), next);
+    const isNew = !isDeepStrictEqual(readManagedPolicy(state_dir), next);
     writeManagedPolicy(state_dir, next);
     // A change after the revision was read is noticed again, so none is missed.
     seen.policy = revision;
-    return is_new;
+    return isNew;
   }
 
   async function activateKeys(): Promise<void> {
@@ -76,7 +76,7 @@ export function openManagedCopy(
   }
 
   function follow(handlers: ManagedHandlers): void {
-    if (is_closed) return;
+    if (isClosed) return;
     timer = setTimeout(() => {
       running = look(handlers).finally(() => follow(handlers));
     }, FOLLOW_MS).unref();
@@ -87,7 +87,7 @@ export function openManagedCopy(
     activateKeys,
     follow,
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       if (timer !== null) clearTimeout(timer);
       await running;
     },

@@ -10,10 +10,10 @@ const PRIVATE_MODE = 0o700;
  *
  * @throws StartFailure `state_unusable` if it is a link or belongs to another user
  */
-export function prepareOperatorFolder(state_dir: string): void {
-  const path = buildStatePaths(state_dir).operator_folder;
+export function prepareOperatorFolder(stateDir: string): void {
+  const path = buildStatePaths(stateDir).operator_folder;
   if (readStats(path) === null) mkdirSync(path, { mode: PRIVATE_MODE });
-  requireOwnFolder(state_dir);
+  requireOwnFolder(stateDir);
   chmodSync(path, PRIVATE_MODE);
 }
 
@@ -23,10 +23,10 @@ export function prepareOperatorFolder(state_dir: string): void {
  *
  * @throws StartFailure `state_unusable` if another user may have opened the socket
  */
-export function checkOperatorFolder(state_dir: string): boolean {
-  const path = buildStatePaths(state_dir).operator_folder;
+export function checkOperatorFolder(stateDir: string): boolean {
+  const path = buildStatePaths(stateDir).operator_folder;
   if (readStats(path) === null) return false;
-  const { mode } = requireOwnFolder(state_dir);
+  const { mode } = requireOwnFolder(stateDir);
   if ((mode & 0o077) === 0) return true;
   throw buildFailure(
     path,
@@ -34,15 +34,15 @@ export function checkOperatorFolder(state_dir: string): boolean {
   );
 }
 
-function requireOwnFolder(state_dir: string): Stats {
-  const path = buildStatePaths(state_dir).operator_folder;
+function requireOwnFolder(stateDir: string): Stats {
+  const path = buildStatePaths(stateDir).operator_folder;
   const stats = lstatSync(path);
   if (stats.isSymbolicLink()) throw buildFailure(path, `it is a link. Run \`rm ${path}\`, ${RESTART}`);
   if (!stats.isDirectory()) throw buildFailure(path, `it is no folder. Run \`rm ${path}\`, ${RESTART}`);
-  const own_uid = process.getuid?.();
-  if (own_uid === undefined || stats.uid === own_uid) return stats;
+  const ownUid = process.getuid?.();
+  if (ownUid === undefined || stats.uid === ownUid) return stats;
   // Root also manages the services of other users.
-  if (own_uid === 0 && stats.uid === statSync(state_dir).uid) return stats;
+  if (ownUid === 0 && stats.uid === statSync(stateDir).uid) return stats;
   throw buildFailure(path, `it belongs to another user. Run \`rm -r ${path}\`, ${RESTART}`);
 }
 

@@ -88,7 +88,7 @@ async function followEvents(
   followers: { count: number },
 ): Promise<AsyncIterable<FollowedPage>> {
   const { dispatch, follow } = options;
-  const follow_request = await dispatch.parseFollowRequest(request.body, buildContext(request, options));
+  const followRequest = await dispatch.parseFollowRequest(request.body, buildContext(request, options));
   if (follow === null)
     throw new Refusal('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
   if (followers.count >= FOLLOWERS_MAX) throw new Refusal('unavailable', 'Too many follow the audit log.');
@@ -98,7 +98,7 @@ async function followEvents(
   signal.addEventListener('abort', () => {
     followers.count -= 1;
   });
-  const pages = await follow(follow_request, signal);
+  const pages = await follow(followRequest, signal);
   if (pages === null) throw new Refusal('not_found', 'The event `after` is not known, or no longer.');
   return pages;
 }

@@ -5,7 +5,7 @@ import type { Coordinator } from './runtime.ts';
 /** Returns the methods of the supervisor that a worker can call over RPC. */
 export function buildParentMethods(
   coordinator: Coordinator,
-  reload: (caller_id: string) => Promise<ReloadReport>,
+  reload: (callerId: string) => Promise<ReloadReport>,
   events: ParentMethods['events'],
 ): ParentMethods {
   return {

@@ -76,11 +76,11 @@ export interface ParentParts {
 /** The process that owns the state folder and runs the workers. It answers no HTTP requests itself. */
 export interface Parent {
   readonly status: () => ServiceStatus;
-  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  readonly reload: (callerId: string) => Promise<ReloadReport>;
   /** Creates the one-time link of the first administrator if there is none and a terminal shows it. */
   readonly prepareFirstSignIn: () => Promise<FirstSignIn>;
-  /** Answers all accepted requests for at most `patience_ms`, then closes everything. */
-  readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
+  /** Answers all accepted requests for at most `patienceMs`, then closes everything. */
+  readonly stop: (patienceMs: number) => Promise<{ readonly forced: boolean }>;
   /** Kills the workers. */
   readonly kill: () => Promise<void>;
 }
@@ -171,7 +171,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   const managed = openManagedCopy(config, own.store, keys, log);
   deferred.managed = managed;
   opened.push(managed);
-  const is_outdated = await managed.copy();
+  const isOutdated = await managed.copy();
   await activateKeys();
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
@@ -188,7 +188,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
     deferred.indexing = openParentIndexing(parts, journal, deferred);
     opened.push(deferred.indexing);
   }
-  if (is_outdated) await reload('service:start');
+  if (isOutdated) await reload('service:start');
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const background = await openBackgroundWork({
     ...{ config, log, store: store.open, ports: open.ports, runtime: () => open.runtime },
@@ -209,9 +209,9 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
     status,
     reload,
     prepareFirstSignIn: () => open.runtime.prepareFirstSignIn(parts.is_terminal ?? false),
-    stop: async (patience_ms) => {
+    stop: async (patienceMs) => {
       await closeAll(sockets, log);
-      const { forced } = await workers.stop(patience_ms);
+      const { forced } = await workers.stop(patienceMs);
       // Each of these may wait for a store that does not answer. They wait at the same time, and closing the store
       // ends what still waits after that.
       const waiting = [...kept, managed].map((one) => closeAll([one], log));
@@ -225,15 +225,15 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
 
 /** Changes of the whole service. One runs at a time, and no worker starts meanwhile. */
 interface QueuedChanges {
-  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  readonly reload: (callerId: string) => Promise<ReloadReport>;
   readonly activateKeys: () => Promise<void>;
 }
 
 function queueChanges(deferred: DeferredParts, inTurn: ReturnType<typeof openSerialQueue>): QueuedChanges {
   return {
-    reload: (caller_id) =>
+    reload: (callerId) =>
       inTurn(
-        () => deferred.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')),
+        () => deferred.reloading?.reload(callerId) ?? Promise.reject(new Error('The service is starting.')),
       ),
     activateKeys: () => inTurn(async () => deferred.managed?.activateKeys()),
   };
@@ -300,7 +300,7 @@ function buildCoordinator(
     agents: async () => {
       // Remembers the agents of workers that have since ended.
       const lists = await gatherAnswers(workers(), 'agents');
-      for (const agent_id of lists.flat()) agents.note(agent_id);
+      for (const agentId of lists.flat()) agents.note(agentId);
       return agents.list().slice(0, AGENTS_LISTED_MAX);
     },
     processes: () =>
@@ -322,11 +322,11 @@ function buildWorkerStart(
   writer: string,
   parts: ParentParts,
   deferred: DeferredParts,
-  api_keys: readonly ApiKey[],
+  apiKeys: readonly ApiKey[],
 ): WorkerStart {
   const { version, config, port, started_ms } = parts;
   const { hash, generation } = deferred.reloading?.getActive() ?? { hash: parts.policy.hash, generation: 1 };
-  const auth = { ...config.auth, api_keys };
+  const auth = { ...config.auth, api_keys: apiKeys };
   const { path, overrides, cwd } = parts.request;
   const request = { path, ...(overrides && { overrides }), ...(cwd !== undefined && { cwd }) };
   const own = { version, request, config: { ...config, auth }, writer, port, started_ms };
@@ -379,10 +379,10 @@ function openParentIndexing(
   const paths = buildStatePaths(config.state_dir);
   const { state_dir } = config;
   const policyHash = () => deferred.reloading?.getActive().hash ?? policy.hash;
-  const state_watch = openStateWatch({ state_dir, journal, policyHash, now_ms: Date.now, log });
+  const stateWatch = openStateWatch({ state_dir, journal, policyHash, now_ms: Date.now, log });
   return openIndexFiller({
     ...{ index_path: paths.index, journal_dir: paths.journal, journal },
-    ...{ max_age_days: config.audit.max_age_days, state_dir, state_watch },
+    ...{ max_age_days: config.audit.max_age_days, state_dir, state_watch: stateWatch },
     ...{ now_ms: Date.now, watch: deferred.feed, log },
   });
 }
@@ -418,12 +418,16 @@ async function openLocalSockets(
 ): Promise<Closeable[]> {
   const { config, dispatch, daemon, log } = parts;
   const { state_dir, origin } = config;
-  const config_file = origin.file === null ? null : resolveRealPath(origin.file);
+  const configFile = origin.file === null ? null : resolveRealPath(origin.file);
   const shared = { runtime, dispatch, status, daemon, log };
-  const sync_index = async () => deferred.indexing?.sync();
+  const syncIndex = async () => deferred.indexing?.sync();
   const opening = await Promise.allSettled([
-    openContentSocket({ ...shared, path: buildStatePaths(state_dir).content_socket, config_file }),
-    openOperatorSocket({ ...shared, state_dir, sync_index, follow: getFollow(deferred) }),
+    openContentSocket({
+      ...shared,
+      path: buildStatePaths(state_dir).content_socket,
+      config_file: configFile,
+    }),
+    openOperatorSocket({ ...shared, state_dir, sync_index: syncIndex, follow: getFollow(deferred) }),
   ]);
   return opening.flatMap((each) => {
     if (each.status === 'fulfilled') return [each.value];
@@ -440,9 +444,9 @@ function getIndex({ indexing }: DeferredParts): (() => Promise<AuditIndex>) | nu
 /** Clients follow the audit log in the process that fills the index. */
 function getFollow({ feed, indexing }: DeferredParts): FollowAuditLog | null {
   if (indexing === null) return null;
-  return async (follow_request, signal) => {
+  return async (followRequest, signal) => {
     const { index } = await indexing.open();
-    return followIndex(follow_request, { index, sync: indexing.sync, watch: feed.watch }, signal);
+    return followIndex(followRequest, { index, sync: indexing.sync, watch: feed.watch }, signal);
   };
 }
 

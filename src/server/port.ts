@@ -14,10 +14,10 @@ const PATIENCE_MS = 1_000;
  * @throws StartFailure `address_in_use`, `address_unusable`
  */
 export async function findFreePort(host: string, port: number): Promise<number> {
-  for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     const tried = await tryAddress(host, port);
     if (typeof tried === 'number') return tried;
-    if (tried !== 'EADDRINUSE' || waited_ms >= PATIENCE_MS) throw buildPortFailure(host, port, tried);
+    if (tried !== 'EADDRINUSE' || waitedMs >= PATIENCE_MS) throw buildPortFailure(host, port, tried);
     await sleep(RETRY_MS);
   }
 }

@@ -7,13 +7,13 @@ const ANSWER_MS = 1_000;
 /** Lists the processes of a service. Must run in the supervisor. */
 export async function listProcesses(
   { hash, generation }: Generation,
-  started_ms: number,
+  startedMs: number,
   workers: readonly Worker[],
 ): Promise<ServiceProcesses> {
   return {
     policy_hash: hash,
     generation,
-    supervisor: { name: 'supervisor', pid: process.pid, started_ms, generation },
+    supervisor: { name: 'supervisor', pid: process.pid, started_ms: startedMs, generation },
     workers: await Promise.all(
       workers.map(async (worker) => ({
         name: worker.name,

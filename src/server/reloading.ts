@@ -59,32 +59,32 @@ export interface PolicyReloader {
   /** Returns the plug-ins of the active policy. */
   readonly plugins: () => PluginsInUse;
   /** Reads all documents again, and activates them in all processes or in none. Calls must be sequential. */
-  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  readonly reload: (callerId: string) => Promise<ReloadReport>;
 }
 
 /** Opens the reloader with the policy of the start as generation 1. */
 export function openPolicyReloader(parts: ReloadingParts): PolicyReloader {
-  let last_failure: ReloadFailure | null = null;
-  let is_valid = true;
+  let lastFailure: ReloadFailure | null = null;
+  let isValid = true;
   const load = async (): Promise<PolicyLoad> => {
     const loaded = await parts.load();
-    is_valid = loaded.ok;
+    isValid = loaded.ok;
     return loaded;
   };
   const exchange = openExchange({ ...parts, load });
   return {
     ...exchange,
-    lastFailure: () => last_failure,
-    reload: async (caller_id) => {
-      is_valid = true;
-      let is_done = false;
+    lastFailure: () => lastFailure,
+    reload: async (callerId) => {
+      isValid = true;
+      let isDone = false;
       try {
-        const report = await exchange.reload(caller_id);
-        is_done = report.reloaded;
+        const report = await exchange.reload(callerId);
+        isDone = report.reloaded;
         return report;
       } finally {
-        last_failure = is_done ? null : is_valid ? 'reload_failed' : 'policy_invalid';
-        if (!is_done) parts.on_failure?.();
+        lastFailure = isDone ? null : isValid ? 'reload_failed' : 'policy_invalid';
+        if (!isDone) parts.on_failure?.();
       }
     },
   };
@@ -92,10 +92,10 @@ export function openPolicyReloader(parts: ReloadingParts): PolicyReloader {
 
 function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'> {
   let active: Generation = { generation: 1, hash: parts.first.hash };
-  let active_policy = parts.first;
-  let in_use = parts.plugins;
+  let activePolicy = parts.first;
+  let inUse = parts.plugins;
 
-  async function apply(policy: Policy, caller_id: string): Promise<string | null> {
+  async function apply(policy: Policy, callerId: string): Promise<string | null> {
     const next = { generation: active.generation + 1, hash: policy.hash };
     await parts.save(policy);
     const exchange = changeGeneration({
@@ -103,47 +103,51 @@ function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'
       workers: parts.workers(),
       log: parts.log,
       settle: async () => {
-        await recordExchange(parts, caller_id, next.hash, (await comparison).length);
+        await recordExchange(parts, callerId, next.hash, (await comparison).length);
         active = next;
-        active_policy = policy;
+        activePolicy = policy;
         parts.use(policy);
       },
     });
     // The comparison takes its time while the workers load the policy, so that the reload takes no longer.
-    const comparison = comparePolicies(active_policy, policy, parts.log);
+    const comparison = comparePolicies(activePolicy, policy, parts.log);
     const change = await exchange;
     if (!change.changed) return change.reason;
     warnIfWeaker(await comparison, parts.log);
     return null;
   }
 
-  const refuse = (caller_id: string, problems: FailedReload['problems']): Promise<ReloadReport> =>
-    refuseReload(parts, caller_id, active.hash, problems);
+  const refuse = (callerId: string, problems: FailedReload['problems']): Promise<ReloadReport> =>
+    refuseReload(parts, callerId, active.hash, problems);
 
   return {
     getActive: () => active,
-    plugins: () => in_use,
-    reload: async (caller_id) => {
+    plugins: () => inUse,
+    reload: async (callerId) => {
       const loaded = await parts.load();
-      await recordSecretReads(loaded.secret_readings, { caller_id, policy_hash: active.hash }, parts);
-      if (!loaded.ok) return refuse(caller_id, loaded.problems);
+      await recordSecretReads(
+        loaded.secret_readings,
+        { caller_id: callerId, policy_hash: active.hash },
+        parts,
+      );
+      if (!loaded.ok) return refuse(callerId, loaded.problems);
       const { policy, warnings } = loaded;
       const changed = policy.hash !== active.hash;
       try {
         const reason = changed
-          ? await apply(policy, caller_id)
-          : await recordUnchanged(parts, caller_id, policy);
-        if (reason !== null) return refuse(caller_id, [{ file: 'service', path: '', message: reason }]);
+          ? await apply(policy, callerId)
+          : await recordUnchanged(parts, callerId, policy);
+        if (reason !== null) return refuse(callerId, [{ file: 'service', path: '', message: reason }]);
       } catch (fault) {
         parts.log.error('the policy could not be exchanged', describeFault(fault));
         const message = 'The policy could not be saved or its reload not be recorded; the log says why.';
-        return refuse(caller_id, [{ file: 'service', path: '', message }]);
+        return refuse(callerId, [{ file: 'service', path: '', message }]);
       }
-      in_use = loaded.plugins;
+      inUse = loaded.plugins;
       await parts.useKeys(loaded.api_keys);
       parts.log.info('the policy was reloaded', { ...active, changed, warnings });
-      const { hash: policy_hash, generation } = active;
-      return { reloaded: true, policy_hash, generation, changed, warnings };
+      const { hash: policyHash, generation } = active;
+      return { reloaded: true, policy_hash: policyHash, generation, changed, warnings };
     },
   };
 }
@@ -152,18 +156,18 @@ type FailedReload = Extract<ReloadReport, { reloaded: false }>;
 
 async function refuseReload(
   parts: ReloadingParts,
-  caller_id: string,
-  policy_hash: string,
+  callerId: string,
+  policyHash: string,
   problems: FailedReload['problems'],
 ): Promise<ReloadReport> {
   const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
-  await recordReload(parts, caller_id, policy_hash, false, sentence).catch((fault) =>
+  await recordReload(parts, callerId, policyHash, false, sentence).catch((fault) =>
     parts.log.error('a refused reload could not be recorded', describeFault(fault)),
   );
   parts.log.warn('the reload failed; the previous policy is still active', {
     problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
   });
-  return { reloaded: false, policy_hash, problems };
+  return { reloaded: false, policy_hash: policyHash, problems };
 }
 
 /** Lists the places that become less strict; none if the comparison fails, which must not stop a reload. */
@@ -187,38 +191,38 @@ function warnIfWeaker(places: readonly string[], log: Log): void {
 
 async function recordExchange(
   parts: ReloadingParts,
-  caller_id: string,
-  policy_hash: string,
+  callerId: string,
+  policyHash: string,
   weaker: number,
 ): Promise<void> {
   const done = 'The policy was reloaded.';
-  if (weaker === 0) return recordReload(parts, caller_id, policy_hash, true, done);
+  if (weaker === 0) return recordReload(parts, callerId, policyHash, true, done);
   const reason = `${done} It is less strict than before at ${weaker} place${weaker === 1 ? '' : 's'}.`;
-  await recordReload(parts, caller_id, policy_hash, true, reason, { weaker_places: weaker });
+  await recordReload(parts, callerId, policyHash, true, reason, { weaker_places: weaker });
 }
 
-async function recordUnchanged(parts: ReloadingParts, caller_id: string, { hash }: Policy): Promise<null> {
-  await recordReload(parts, caller_id, hash, true, 'The policy was reloaded, and is the same as before.');
+async function recordUnchanged(parts: ReloadingParts, callerId: string, { hash }: Policy): Promise<null> {
+  await recordReload(parts, callerId, hash, true, 'The policy was reloaded, and is the same as before.');
   return null;
 }
 
 async function recordReload(
   { journal, now_ms }: ReloadingParts,
-  caller_id: string,
-  policy_hash: string,
+  callerId: string,
+  policyHash: string,
   done: boolean,
   reason: string,
   metadata: AuditEvent['metadata'] = {},
 ): Promise<void> {
-  const at_ms = now_ms();
+  const atMs = now_ms();
   const event: AuditEvent = buildServiceEvent({
-    event_id: createEventId(at_ms),
-    now_ms: at_ms,
+    event_id: createEventId(atMs),
+    now_ms: atMs,
     phase: 'policy_reload',
     done,
     reason,
-    caller_id,
-    policy_hash,
+    caller_id: callerId,
+    policy_hash: policyHash,
     metadata,
   });
   await journal?.append(event);

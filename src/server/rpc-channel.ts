@@ -22,7 +22,7 @@ export interface RpcChannel<Theirs extends RpcHandlers> {
   readonly call: <Method extends keyof Theirs & string>(
     method: Method,
     input: Parameters<Theirs[Method]>[0],
-    timeout_ms: number,
+    timeoutMs: number,
   ) => Promise<Awaited<ReturnType<Theirs[Method]>>>;
   /** Rejects all pending requests, because the other side has ended. */
   readonly close: () => void;
@@ -58,16 +58,16 @@ export function openRpcChannel<Theirs extends RpcHandlers>(
   answers: RpcHandlers,
 ): RpcChannel<Theirs> {
   const pending = new Map<number, PendingCall>();
-  let last_id = 0;
+  let lastId = 0;
   let open = true;
 
   function settle(message: Extract<Message, { answer: number }>): void {
-    const pending_call = pending.get(message.answer);
-    if (pending_call === undefined) return;
+    const pendingCall = pending.get(message.answer);
+    if (pendingCall === undefined) return;
     pending.delete(message.answer);
-    clearTimeout(pending_call.timer);
-    if ('fault' in message) pending_call.reject(new RpcFault(message.fault.code, message.fault.message));
-    else pending_call.resolve(message.value);
+    clearTimeout(pendingCall.timer);
+    if ('fault' in message) pendingCall.reject(new RpcFault(message.fault.code, message.fault.message));
+    else pendingCall.resolve(message.value);
   }
 
   pipe.onMessage((received) => {
@@ -77,14 +77,14 @@ export function openRpcChannel<Theirs extends RpcHandlers>(
   });
 
   return {
-    call: (method, input, timeout_ms) => {
+    call: (method, input, timeoutMs) => {
       if (!open) return Promise.reject(new RpcFault('gone', 'the other process has ended'));
-      const id = ++last_id;
+      const id = ++lastId;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           pending.delete(id);
-          reject(new RpcFault('timeout', `no answer to \`${method}\` in ${timeout_ms} ms`));
-        }, timeout_ms);
+          reject(new RpcFault('timeout', `no answer to \`${method}\` in ${timeoutMs} ms`));
+        }, timeoutMs);
         pending.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
         pipe.send({ call: id, method, input } satisfies Message);
       });

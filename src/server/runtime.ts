@@ -116,29 +116,29 @@ export interface OpenRuntime {
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, coordinator, log, now_ms, metrics } = parts;
   const agents = openSeenAgents();
-  const audit_log = openAuditLog({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
+  const auditLog = openAuditLog({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const sessions = openSessionPorts(config, parts.store.open);
-  const open_features = openFeatures(
+  const opened = openFeatures(
     parts,
     () => ports,
     () => runtime,
   );
-  const own: FeaturePorts = Object.assign({}, ...open_features.map((each) => each.ports));
+  const own: FeaturePorts = Object.assign({}, ...opened.map((each) => each.ports));
   const kept = { agents, unrecorded, own, sessions, classifiers: openConfiguredClassifiers(parts) };
   let ports = buildPorts(parts, kept, parts.policy);
-  const lazy_enforce = openLazyEnforce(() => ports);
+  const lazyEnforce = openLazyEnforce(() => ports);
   const outbound = openOutbound(config);
   const plugins = () =>
     requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
-  const hub = openLazyHub(parts, audit_log.index);
+  const hub = openLazyHub(parts, auditLog.index);
   const runtime: Runtime = {
     ...{ version: parts.version, mode: config.server.mode, started_ms: parts.started_ms },
     limits: buildLimits(config),
     ...{ now_ms, users: config.dashboard.users },
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
-    enforce: lazy_enforce.enforce,
+    enforce: lazyEnforce.enforce,
     modelCosts: () => openFreeModelCosts(config),
     presentCapability: refuseCapability,
     identifyUser: async () => null,
@@ -149,13 +149,13 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => listAllAgents(coordinator, agents, log),
     ...{ metricsText: () => readMetrics(parts), plugins, eraseActions: coordinator.eraseActions },
-    ...buildStatusOperations(parts, open_features),
+    ...buildStatusOperations(parts, opened),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
-    ...audit_log.offers,
+    ...auditLog.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...outbound.offers,
-    ...joinMembers(open_features),
+    ...joinMembers(opened),
   };
   const llm = openLazyLlm(config, log, { ...runtime, ports: () => ports, counts: metrics?.calls ?? null });
   return {
@@ -168,12 +168,12 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       ports = buildPorts(parts, kept, policy);
     },
     warm: async (policy = ports.policy) =>
-      void (await Promise.all([lazy_enforce.load(), judgeNothing(policy, config, now_ms())])),
-    release: () => runInOrder([hub.close, ...open_features.map(({ release = async () => {} }) => release)]),
+      void (await Promise.all([lazyEnforce.load(), judgeNothing(policy, config, now_ms())])),
+    release: () => runInOrder([hub.close, ...opened.map(({ release = async () => {} }) => release)]),
     close: () =>
       runInOrder([
-        ...[llm.close, audit_log.close, outbound.close],
-        ...open_features.map(({ close = async () => {} }) => close),
+        ...[llm.close, auditLog.close, outbound.close],
+        ...opened.map(({ close = async () => {} }) => close),
         ...[async () => kept.classifiers?.close(), parts.store.close],
       ]),
   };
@@ -218,7 +218,7 @@ function buildPolicyOperations({ request, coordinator, config }: RuntimeParts): 
     // Health must not depend on the parent's answer.
     reloadFailure: () => coordinator.reloadFailure().catch(() => null),
     configuration,
-    unsealFingerprint: (sealed, event_id) => unsealFingerprint(config, sealed, event_id),
+    unsealFingerprint: (sealed, eventId) => unsealFingerprint(config, sealed, eventId),
     compileDraft: async (draft) => {
       const [read, { loadPolicy }] = await Promise.all([
         configuration(),
@@ -244,9 +244,9 @@ function openLazyEnforce(ports: () => EnforcementPorts): LazyEnforce {
   };
   return {
     load: async () => void (await load()),
-    enforce: async (crossing, caller, endpoint, approval_request_id, extras) => {
+    enforce: async (crossing, caller, endpoint, approvalRequestId, extras) => {
       const { enforce } = loaded ?? (await load());
-      return enforce(crossing, caller, endpoint, ports(), approval_request_id, extras);
+      return enforce(crossing, caller, endpoint, ports(), approvalRequestId, extras);
     },
   };
 }
@@ -291,13 +291,13 @@ async function resetSession(
 }
 
 /** Rejects if the policy cannot judge. */
-async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
+async function judgeNothing(policy: Policy, config: Config, nowMs: number): Promise<void> {
   const [{ judge }, conditions] = await Promise.all([
     import('../core/decision/judge.ts'),
     loadConditions(policy),
   ]);
   // The first search builds the tables of the search.
-  const nothing = buildTextCrossing('input', buildUnknownActor(now_ms), NO_TEXT);
+  const nothing = buildTextCrossing('input', buildUnknownActor(nowMs), NO_TEXT);
   const { fault } = judge(nothing, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
 }
@@ -353,9 +353,9 @@ function buildPorts(
     onSessionFault: reportSessionFault,
     logged_texts: readLoggedTexts(config.audit),
     ...own,
-    onRuling: (ruling, endpoint, scan_seconds) => {
+    onRuling: (ruling, endpoint, scanSeconds) => {
       agents.note(ruling.crossing.agent_id);
-      metrics?.count(ruling, endpoint, scan_seconds);
+      metrics?.count(ruling, endpoint, scanSeconds);
       if (ruling.verdict.rule === 'fault.internal') reportJudgeFault(ruling, endpoint);
     },
     onRecordFault: (fault) => {

@@ -1,6 +1,6 @@
 /** The ids of the agents that were seen. Beyond the limit, new ids are ignored. */
 export interface SeenAgents {
-  readonly note: (agent_id: string) => void;
+  readonly note: (agentId: string) => void;
   /** Returns the ids in sorted order. */
   readonly list: () => string[];
 }
@@ -9,11 +9,11 @@ export interface SeenAgents {
 const AGENTS_MAX = 10_000;
 
 /** Opens a set of agent ids. `unknown`, the id of a caller without one, is not stored. */
-export function openSeenAgents(agents_max = AGENTS_MAX): SeenAgents {
+export function openSeenAgents(agentsMax = AGENTS_MAX): SeenAgents {
   const seen = new Set<string>();
   return {
-    note: (agent_id) => {
-      if (seen.size < agents_max && agent_id !== 'unknown') seen.add(agent_id);
+    note: (agentId) => {
+      if (seen.size < agentsMax && agentId !== 'unknown') seen.add(agentId);
     },
     list: () => [...seen].sort(),
   };

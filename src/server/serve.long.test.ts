@@ -34,13 +34,13 @@ async function isIntact(folder: TestFolder): Promise<void> {
 
 /** Sends requests until both workers have answered. Returns one answer of each. */
 async function askBoth(service: TestService, body: object): Promise<Record<string, string>[]> {
-  const by_pid = new Map<number, Record<string, string>>();
-  for (let i = 0; i < 500 && by_pid.size < 2; i++) {
+  const byPid = new Map<number, Record<string, string>>();
+  for (let i = 0; i < 500 && byPid.size < 2; i++) {
     const answer = await service.post('/check', body);
-    by_pid.set(answer.pid, answer);
+    byPid.set(answer.pid, answer);
   }
-  assert.equal(by_pid.size, 2, 'one of the workers never answered');
-  return [...by_pid.values()];
+  assert.equal(byPid.size, 2, 'one of the workers never answered');
+  return [...byPid.values()];
 }
 
 describe('a service with two workers', () => {
@@ -92,19 +92,19 @@ describe('a service with two workers', () => {
 
   test('any worker answers for all: agents and metrics', async () => {
     const agents = ['agent-1', 'agent-2', 'agent-3', 'agent-4', 'agent-5', 'agent-6'];
-    for (const agent_id of agents) await service.post('/check', { text: 'hello', agent_id });
+    for (const agentId of agents) await service.post('/check', { text: 'hello', agent_id: agentId });
     for (let i = 0; i < 8; i++) {
       const seen: string[] = await service.post('/agents');
       assert.deepEqual(
-        agents.filter((agent_id) => !seen.includes(agent_id)),
+        agents.filter((agentId) => !seen.includes(agentId)),
         [],
       );
     }
-    const before_count = await counted();
+    const beforeCount = await counted();
     await askBoth(service, { text: 'hello' });
-    const more = (await counted()) - before_count;
+    const more = (await counted()) - beforeCount;
     assert.ok(more >= 2);
-    for (let i = 0; i < 4; i++) assert.equal(await counted(), before_count + more);
+    for (let i = 0; i < 4; i++) assert.equal(await counted(), beforeCount + more);
   });
 
   test('is ready when its stores are open', async () => {
@@ -124,14 +124,14 @@ describe('a service with two workers', () => {
   });
 
   test('a bad file keeps the old policy everywhere, and says what is wrong', async () => {
-    const [{ policy_hash: before_hash } = {}] = await askBoth(service, { text: SECRET });
+    const [{ policy_hash: beforeHash } = {}] = await askBoth(service, { text: SECRET });
     writeFileSync(join(folder.dir, 'service.yaml'), 'policies:\n  - {name: broken, boundary: nowhere}\n');
     const report = await service.post('/reload');
     assert.equal(report.reloaded, false);
-    assert.equal(report.policy_hash, before_hash);
+    assert.equal(report.policy_hash, beforeHash);
     assert.ok(report.problems.length > 0);
     for (const { policy_hash } of await askBoth(service, { text: SECRET }))
-      assert.equal(policy_hash, before_hash);
+      assert.equal(policy_hash, beforeHash);
   });
 
   test('SIGHUP reloads', async () => {
@@ -144,15 +144,15 @@ describe('a service with two workers', () => {
 
   test('a changed file is noticed', async () => {
     writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
-    const is_lenient = async (): Promise<boolean> =>
+    const isLenient = async (): Promise<boolean> =>
       (await askBoth(service, { text: SECRET })).every(({ rule }) => rule === 'lenient');
-    await waitFor(is_lenient);
+    await waitFor(isLenient);
   });
 
   test('a worker that does not come along keeps the old policy everywhere', async () => {
-    const before_answers = await askBoth(service, { text: SECRET });
-    const { policy_hash } = before_answers[0]!;
-    const halted = Number(before_answers[1]!.pid);
+    const beforeAnswers = await askBoth(service, { text: SECRET });
+    const { policy_hash } = beforeAnswers[0]!;
+    const halted = Number(beforeAnswers[1]!.pid);
     process.kill(halted, 'SIGSTOP');
     writeFileSync(join(folder.dir, 'service.yaml'), FLAG_ALL);
     const client = await connectService(folder.state_dir);
@@ -173,14 +173,14 @@ describe('a service with two workers', () => {
 
   test('a killed worker is started again, continues its journal, and has the active policy', async () => {
     const [{ pid, policy_hash } = { pid: '', policy_hash: '' }] = await askBoth(service, { text: 'hello' });
-    const before_count = await counted();
+    const beforeCount = await counted();
     process.kill(Number(pid), 'SIGKILL');
     const answers = await waitFor(async () => {
       const both = await askBoth(service, { text: 'hello' });
       return both.every((answer) => answer.pid !== pid) && both;
     });
     for (const answer of answers) assert.equal(answer.policy_hash, policy_hash);
-    assert.ok((await counted()) >= before_count + 2, 'what the killed one counted is not forgotten');
+    assert.ok((await counted()) >= beforeCount + 2, 'what the killed one counted is not forgotten');
     assert.match(service.log(), /is started again/);
   });
 
@@ -246,11 +246,11 @@ describe('the end of a service', () => {
     assert.equal(await first.ended, 0);
     await isIntact(own);
     const paths = buildStatePaths(own.state_dir);
-    const public_keys = await loadPublicKeys(paths.keys);
-    const { writers } = await verifyJournal({ dir: paths.journal, public_keys });
+    const publicKeys = await loadPublicKeys(paths.keys);
+    const { writers } = await verifyJournal({ dir: paths.journal, public_keys: publicKeys });
     const { writer } = writers.find((each) => each.writer !== 'parent')!;
     rmSync(join(paths.journal, writer), { recursive: true });
-    const { broken } = await verifyJournal({ dir: paths.journal, public_keys });
+    const { broken } = await verifyJournal({ dir: paths.journal, public_keys: publicKeys });
     assert.deepEqual([broken?.writer, broken?.reason.slice(0, 26)], [writer, 'The whole chain is missing']);
     const second = await startTestService(own.dir);
     assert.equal(second.printed.failure, undefined);

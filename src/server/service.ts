@@ -48,7 +48,7 @@ export interface DaemonHandlers {
  * Follows the audit log until `signal` is aborted. Returns `null` if the position to start from is not known.
  */
 export type FollowAuditLog = (
-  follow_request: FollowRequest,
+  followRequest: FollowRequest,
   signal: AbortSignal,
 ) => Promise<AsyncIterable<FollowedPage> | null>;
 
@@ -87,7 +87,7 @@ export interface RunningService {
   readonly warnings: readonly string[];
   readonly first_sign_in: FirstSignIn;
   readonly status: () => ServiceStatus;
-  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  readonly reload: (callerId: string) => Promise<ReloadReport>;
   /**
    * Stops gracefully, as SIGTERM does. Requests are cut off after ten seconds, or by a second call more than
    * one second later.

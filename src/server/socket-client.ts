@@ -67,14 +67,14 @@ const REPLY_MS_MAX = 60_000;
  * @throws StartFailure `state_unusable` if another user may listen at the socket
  */
 export async function connectService(
-  state_dir: string,
-  identity: OperatorIdentity = { token: readToken(state_dir, 'operator'), user: getOsUserName() },
+  stateDir: string,
+  identity: OperatorIdentity = { token: readToken(stateDir, 'operator'), user: getOsUserName() },
 ): Promise<ServiceClient | null> {
-  const socket = buildStatePaths(state_dir).operator_socket;
-  if (!checkOperatorFolder(state_dir) || !(await isListening(socket))) return null;
+  const socket = buildStatePaths(stateDir).operator_socket;
+  if (!checkOperatorFolder(stateDir) || !(await isListening(socket))) return null;
   const closing = new AbortController();
   const build = (method: 'GET' | 'POST', path: string, input?: unknown): SocketExchange => {
-    if (identity.token === null) throw buildTokenFailure(state_dir);
+    if (identity.token === null) throw buildTokenFailure(stateDir);
     const authorization = `Bearer ${identity.token}`;
     return {
       ...{ method, path, headers: { authorization, ...buildHeaders({ [USER_HEADER]: identity.user }) } },
@@ -105,13 +105,13 @@ export async function connectService(
  * @throws SocketFailure if the service refuses, or ends before it answers
  */
 export async function callWithContent(
-  state_dir: string,
+  stateDir: string,
   operation: string,
   input: unknown,
 ): Promise<{ readonly value: unknown } | null> {
   const headers = buildHeaders({ [USER_HEADER]: getOsUserName() });
   const body = writeExactJson(input, CONTENT_LEVELS);
-  const socket = getContentSocket(state_dir);
+  const socket = getContentSocket(stateDir);
   const path = `/operations/${operation}`;
   const reply = await limitTime((signal) =>
     exchange(socket, { method: 'POST', path, headers, body, signal }),
@@ -122,11 +122,11 @@ export async function callWithContent(
 
 /** Calls an operation as `callWithContent` does, typed by its record. */
 export function runWithContent<Input extends TSchema, Output extends TSchema>(
-  state_dir: string,
+  stateDir: string,
   { name }: Operation<Input, Output>,
   input: Static<Input>,
 ): Promise<{ readonly value: Static<Output> } | null> {
-  return callWithContent(state_dir, name, input) as Promise<{ readonly value: Static<Output> } | null>;
+  return callWithContent(stateDir, name, input) as Promise<{ readonly value: Static<Output> } | null>;
 }
 
 /** Rejects if `use` does not resolve in time, and cuts it off. */
@@ -165,8 +165,8 @@ function buildRefusal(body: unknown): SocketFailure {
   return new SocketFailure(code, error, details);
 }
 
-function buildTokenFailure(state_dir: string): SocketFailure {
-  const path = getTokenPath(state_dir, 'operator');
+function buildTokenFailure(stateDir: string): SocketFailure {
+  const path = getTokenPath(stateDir, 'operator');
   return new SocketFailure(
     'unauthenticated',
     `The operator token \`${path}\` cannot be read by this user. Run the command as the user of the service, or make a new token with \`customshouse token rotate operator\`.`,

@@ -74,12 +74,12 @@ export function openExchange(
   // A process that finds no socket does not load the HTTP module.
   if (!existsSync(socket)) return Promise.resolve({ unavailable: 'not_running' });
   const short = openSocketPath(socket);
-  let is_connected = false;
+  let isConnected = false;
   const options: ClientRequestArgs = {
     ...{ method, path, headers: { ...headers, ...(body !== undefined && { 'content-type': JSON_TYPE }) } },
     createConnection: () =>
       connect(short.path).once('connect', () => {
-        is_connected = true;
+        isConnected = true;
         short.close();
       }),
     ...(signal !== undefined && { signal }),
@@ -90,9 +90,9 @@ export function openExchange(
     const request = new (getNodeHttp().ClientRequest)(options);
     request.once('response', (response) => resolve(response.setEncoding('utf8')));
     request.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
-      if (!is_connected) short.close();
+      if (!isConnected) short.close();
       if (code.startsWith('HPE_')) reject(new Error('the response is not HTTP'));
-      else resolve({ unavailable: is_connected ? 'ended' : 'not_running' });
+      else resolve({ unavailable: isConnected ? 'ended' : 'not_running' });
     });
     request.end(body);
   });

@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Returns the socket of a state folder on which content arrives. */
-export function getContentSocket(state_dir: string): string {
-  return join(state_dir, 'content.sock');
+export function getContentSocket(stateDir: string): string {
+  return join(stateDir, 'content.sock');
 }
 
 /**

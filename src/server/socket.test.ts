@@ -48,20 +48,20 @@ class Refused extends Error {
 }
 
 let folder: TestFolder;
-let state_dir: string;
+let stateDir: string;
 let paths: ReturnType<typeof buildStatePaths>;
 let servers: SocketServer[] = [];
 /** Everything that reached the handlers. */
 let handled: { readonly name: string; readonly input: unknown; readonly caller?: Caller }[] = [];
 
 let open = 0;
-let most_open = 0;
+let mostOpen = 0;
 
 /** Counts a call while 64 of them could begin. */
 async function countOpen(): Promise<void> {
   open += 1;
-  most_open = Math.max(most_open, open);
-  for (let turns = 0; most_open < 64 && turns < 100_000; turns += 1) await nextTurn();
+  mostOpen = Math.max(mostOpen, open);
+  for (let turns = 0; mostOpen < 64 && turns < 100_000; turns += 1) await nextTurn();
   open -= 1;
 }
 
@@ -86,20 +86,20 @@ const dispatch: Dispatch = {
 before(async () => {
   folder = createTestFolder();
   // Deep enough that the paths of its sockets are too long for the kernel.
-  state_dir = join(folder.dir, 'a-folder-with-a-long-name'.repeat(4));
-  paths = buildStatePaths(state_dir);
+  stateDir = join(folder.dir, 'a-folder-with-a-long-name'.repeat(4));
+  paths = buildStatePaths(stateDir);
   mkdirSync(paths.operator_folder, { recursive: true, mode: 0o755 });
   for (const path of [paths.content_socket, paths.operator_socket])
     writeFileSync(path, 'what a killed service left');
-  ensureToken(state_dir, 'operator');
+  ensureToken(stateDir, 'operator');
   const shared = {
     ...{ runtime: { plugins: async () => ({ dialects: [] }) } as unknown as Runtime, dispatch },
     ...{ daemon: null, status: () => status, log: openLog({ level: 'silent', name: 'test' }) },
   };
-  const sync_index = async () => void handled.push({ name: 'sync_index', input: null });
+  const syncIndex = async () => void handled.push({ name: 'sync_index', input: null });
   servers = await Promise.all([
     openContentSocket({ ...shared, path: paths.content_socket, config_file: '/etc/service.yaml' }),
-    openOperatorSocket({ ...shared, state_dir, sync_index, follow: null }),
+    openOperatorSocket({ ...shared, state_dir: stateDir, sync_index: syncIndex, follow: null }),
   ]);
 });
 after(async () => {
@@ -152,7 +152,7 @@ const HOOK = { 'x-service-version': '1.2.3', 'x-service-config': encodeURICompon
 
 describe('the operator socket', () => {
   test('answers the command line as its user, also over a long path', async () => {
-    const client = await connectService(state_dir);
+    const client = await connectService(stateDir);
     assert.ok(client !== null);
     assert.deepEqual(await client.status(), status);
     assert.equal(await client.leave(), false);
@@ -183,8 +183,8 @@ describe('the operator socket', () => {
 
   test('refuses every request without the operator token', async () => {
     const { key } = createApiKey('agent');
-    const agent = ensureToken(state_dir, 'agent').token;
-    const { token } = ensureToken(state_dir, 'operator');
+    const agent = ensureToken(stateDir, 'agent').token;
+    const { token } = ensureToken(stateDir, 'operator');
     const wrong: readonly Record<string, string>[] = [
       {},
       ...[key, agent, `${token}x`, token.slice(1), '', 'undefined'].map((each) => ({
@@ -221,19 +221,19 @@ describe('the operator socket', () => {
   });
 
   test('follows a rotated token', async () => {
-    const old = ensureToken(state_dir, 'operator').token;
-    rotateToken(state_dir, 'operator');
+    const old = ensureToken(stateDir, 'operator').token;
+    rotateToken(stateDir, 'operator');
     const request = { method: 'GET', url: '/status', headers: { authorization: `Bearer ${old}` } };
     assert.equal((await send(paths.operator_socket, request)).status, 401);
-    const client = await connectService(state_dir);
+    const client = await connectService(stateDir);
     assert.equal((await client!.status()).pid, process.pid);
   });
 
   test('says what to do without a readable token', async () => {
-    const path = join(state_dir, 'operator-token');
+    const path = join(stateDir, 'operator-token');
     renameSync(path, `${path}.away`);
     try {
-      const client = await connectService(state_dir);
+      const client = await connectService(stateDir);
       await assert.rejects(client!.call('echo', {}), {
         code: 'unauthenticated',
         message: /operator-token` cannot be read by this user.*customshouse token rotate operator/,
@@ -254,13 +254,13 @@ describe('the folder of the operator socket', () => {
   test('is not used if other users may enter it', async () => {
     for (const mode of [0o755, 0o710, 0o701, 0o770, 0o777]) {
       chmodSync(paths.operator_folder, mode);
-      await assert.rejects(connectService(state_dir), {
+      await assert.rejects(connectService(stateDir), {
         code: 'state_unusable',
         message: new RegExp(`mode ${mode.toString(8)}\\). Run \`chmod 700 .*/operator\``),
       });
     }
     chmodSync(paths.operator_folder, 0o700);
-    assert.ok((await connectService(state_dir)) !== null);
+    assert.ok((await connectService(stateDir)) !== null);
   });
 
   test('is not used if it is a link, a file or of another user', async () => {
@@ -268,11 +268,11 @@ describe('the folder of the operator socket', () => {
     renameSync(paths.operator_folder, away);
     try {
       symlinkSync(away, paths.operator_folder);
-      await assert.rejects(connectService(state_dir), { message: /it is a link\. Run `rm / });
+      await assert.rejects(connectService(stateDir), { message: /it is a link\. Run `rm / });
       rmSync(paths.operator_folder);
-      assert.equal(await connectService(state_dir), null);
+      assert.equal(await connectService(stateDir), null);
       writeFileSync(paths.operator_folder, '');
-      await assert.rejects(connectService(state_dir), { message: /it is no folder\. Run `rm / });
+      await assert.rejects(connectService(stateDir), { message: /it is no folder\. Run `rm / });
       rmSync(paths.operator_folder);
     } finally {
       renameSync(away, paths.operator_folder);
@@ -280,7 +280,7 @@ describe('the folder of the operator socket', () => {
     const { getuid } = process;
     process.getuid = () => 4_711;
     try {
-      await assert.rejects(connectService(state_dir), { message: /belongs to another user\. Run `rm -r / });
+      await assert.rejects(connectService(stateDir), { message: /belongs to another user\. Run `rm -r / });
     } finally {
       process.getuid = getuid!;
     }
@@ -298,7 +298,7 @@ describe('the content socket', () => {
 
   test('takes a call as an agent, and keeps the digits of its numbers', async () => {
     const [answer, called] = await collect(() =>
-      callWithContent(state_dir, 'intercept_tool', { tool: 't', output: { id: 7 } }),
+      callWithContent(stateDir, 'intercept_tool', { tool: 't', output: { id: 7 } }),
     );
     assert.deepEqual(answer?.value, { name: 'intercept_tool', input: { tool: 't', output: { id: 7 } } });
     assert.match(called[0]!.caller!.id, /^mcp:/);
@@ -311,11 +311,11 @@ describe('the content socket', () => {
 
   test('answers 200 calls at once, 64 at a time', async () => {
     const [answers, called] = await collect(() =>
-      Promise.all(Array.from({ length: 200 }, (_, at) => callWithContent(state_dir, 'health', { at }))),
+      Promise.all(Array.from({ length: 200 }, (_, at) => callWithContent(stateDir, 'health', { at }))),
     );
     const expected = answers.map((_answer, at) => ({ value: { name: 'health', input: { at } } }));
     assert.deepEqual(answers, expected);
-    assert.deepEqual([called.length, most_open], [200, 64]);
+    assert.deepEqual([called.length, mostOpen], [200, 64]);
   });
 
   test('refuses a request that waited too long, with the reason', async () => {
@@ -338,7 +338,7 @@ describe('the content socket', () => {
   });
 
   test('has no other path and no other method', async () => {
-    const { token } = ensureToken(state_dir, 'operator');
+    const { token } = ensureToken(stateDir, 'operator');
     const headers = { ...HOOK, authorization: `Bearer ${token}`, 'x-service-user': 'alice' };
     const unknown = [
       ...['/', '/status', '/leave', '/follow', '/sync-index', '/call', '/hook/', '/hook?x=1', '//hook'],
@@ -396,7 +396,7 @@ test('a daemon with an invalid policy leaves hooks to decide', async () => {
   ] as const;
   for (const { is_daemon, failure, status: expected } of rows) {
     const { runtime } = createTestRuntime({ instead: { reloadFailure: async () => failure } });
-    const path = join(state_dir, 'other.sock');
+    const path = join(stateDir, 'other.sock');
     const server = await openContentSocket({
       ...{ path, runtime, dispatch, config_file: '/etc/service.yaml', status: () => status },
       daemon: is_daemon ? { onRequest: () => {}, onLeave: () => assert.fail('it must stay') } : null,
@@ -409,7 +409,7 @@ test('a daemon with an invalid policy leaves hooks to decide', async () => {
 });
 
 test('both sockets refuse a body that is no JSON, and one that is too long', async () => {
-  const { token } = ensureToken(state_dir, 'operator');
+  const { token } = ensureToken(stateDir, 'operator');
   const rows = [
     { path: paths.content_socket, url: '/operations/scan_input', headers: {} },
     { path: paths.operator_socket, url: '/operations/echo', headers: { authorization: `Bearer ${token}` } },
@@ -428,7 +428,7 @@ test('both sockets refuse a body that is no JSON, and one that is too long', asy
 });
 
 test('a connection carries one request, whatever follows its body', async () => {
-  const { token } = ensureToken(state_dir, 'operator');
+  const { token } = ensureToken(stateDir, 'operator');
   const approve = buildRaw('POST /operations/approvals_approve', '{"request_id":"apr_1"}', {
     authorization: `Bearer ${token}`,
   });

@@ -17,12 +17,12 @@ export async function startService(
 ): Promise<RunningService> {
   // Files created from here on, also by libraries, are accessible to this user only.
   process.umask(0o077);
-  const started_ms = Date.now();
+  const startedMs = Date.now();
   // The fork comes before everything else, because a worker takes the longest to load its program.
   const spare = forkWorker(options.worker_url);
   try {
     const { bringUpService } = await import('./bring-up.ts');
-    const { url, ...service } = await limitTime(bringUpService(options, spare, started_ms));
+    const { url, ...service } = await limitTime(bringUpService(options, spare, startedMs));
     return { ...service, url: url! };
   } catch (failure) {
     await killWorker(spare);

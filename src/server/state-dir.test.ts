@@ -16,20 +16,20 @@ function getMode(path: string): number {
 }
 
 test('a state folder is made for its owner alone', () => {
-  const state_dir = join(folder.dir, 'a', 'b');
-  assert.deepEqual(makeStateDir(state_dir), []);
-  assert.equal(getMode(state_dir), 0o700);
+  const stateDir = join(folder.dir, 'a', 'b');
+  assert.deepEqual(makeStateDir(stateDir), []);
+  assert.equal(getMode(stateDir), 0o700);
 });
 
 test('a folder that others can read is reported, and changed only if it is plainly ours', () => {
-  const state_dir = join(folder.dir, 'shared');
-  mkdirSync(state_dir);
-  chmodSync(state_dir, 0o755);
-  assert.equal(makeStateDir(state_dir).length, 1);
-  assert.equal(getMode(state_dir), 0o755);
-  takeOwnership(state_dir).release();
-  assert.deepEqual(makeStateDir(state_dir), []);
-  assert.equal(getMode(state_dir), 0o700);
+  const stateDir = join(folder.dir, 'shared');
+  mkdirSync(stateDir);
+  chmodSync(stateDir, 0o755);
+  assert.equal(makeStateDir(stateDir).length, 1);
+  assert.equal(getMode(stateDir), 0o755);
+  takeOwnership(stateDir).release();
+  assert.deepEqual(makeStateDir(stateDir), []);
+  assert.equal(getMode(stateDir), 0o700);
 });
 
 test('a folder in which others may write, or that is none, is refused', () => {
@@ -59,21 +59,21 @@ test('a folder in which others may write, or that is none, is refused', () => {
 });
 
 test('a folder has one owner at a time, who can be named', () => {
-  const state_dir = join(folder.dir, 'owned');
-  mkdirSync(state_dir, { mode: 0o700 });
-  const ownership = takeOwnership(state_dir);
+  const stateDir = join(folder.dir, 'owned');
+  mkdirSync(stateDir, { mode: 0o700 });
+  const ownership = takeOwnership(stateDir);
   const owner = {
     pid: 4711,
     url: 'http://127.0.0.1:8000',
     version: '1',
     started_at: '2026-11-21T00:00:00.000Z',
   };
-  assert.throws(() => takeOwnership(state_dir), { code: 'state_in_use' });
+  assert.throws(() => takeOwnership(stateDir), { code: 'state_in_use' });
   ownership.announce(owner);
-  assert.deepEqual(readStateOwner(state_dir), owner);
-  assert.equal(getMode(join(state_dir, 'owner.json')), 0o600);
-  assert.throws(() => takeOwnership(state_dir), /process 4711, http:\/\/127\.0\.0\.1:8000/);
+  assert.deepEqual(readStateOwner(stateDir), owner);
+  assert.equal(getMode(join(stateDir, 'owner.json')), 0o600);
+  assert.throws(() => takeOwnership(stateDir), /process 4711, http:\/\/127\.0\.0\.1:8000/);
   ownership.release();
-  assert.equal(existsSync(join(state_dir, 'owner.json')), false);
-  takeOwnership(state_dir).release();
+  assert.equal(existsSync(join(stateDir, 'owner.json')), false);
+  takeOwnership(stateDir).release();
 });

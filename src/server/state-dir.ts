@@ -29,17 +29,17 @@ export interface Ownership {
 }
 
 /** The paths in a state folder. */
-export function buildStatePaths(state_dir: string) {
+export function buildStatePaths(stateDir: string) {
   return {
-    lock: join(state_dir, 'owner.lock'),
-    owner: join(state_dir, 'owner.json'),
-    content_socket: getContentSocket(state_dir),
-    operator_folder: join(state_dir, 'operator'),
-    operator_socket: join(state_dir, 'operator', 'operator.sock'),
-    journal: join(state_dir, 'journal'),
-    keys: join(state_dir, 'keys'),
-    policies: join(state_dir, 'policies'),
-    index: join(state_dir, 'index.db'),
+    lock: join(stateDir, 'owner.lock'),
+    owner: join(stateDir, 'owner.json'),
+    content_socket: getContentSocket(stateDir),
+    operator_folder: join(stateDir, 'operator'),
+    operator_socket: join(stateDir, 'operator', 'operator.sock'),
+    journal: join(stateDir, 'journal'),
+    keys: join(stateDir, 'keys'),
+    policies: join(stateDir, 'policies'),
+    index: join(stateDir, 'index.db'),
   };
 }
 
@@ -49,45 +49,45 @@ export function buildStatePaths(state_dir: string) {
  *
  * @throws StartFailure `state_unusable` if it cannot be created or written, or if other users can write to it
  */
-export function makeStateDir(state_dir: string): string[] {
+export function makeStateDir(stateDir: string): string[] {
   try {
-    makeFolder(state_dir);
-    const { mode, uid } = statSync(state_dir);
-    const own_uid = process.getuid?.();
+    makeFolder(stateDir);
+    const { mode, uid } = statSync(stateDir);
+    const ownUid = process.getuid?.();
     // In a volume to which other users can write, one of them may have created the folder.
-    if (own_uid !== undefined && own_uid !== 0 && uid !== own_uid && isShared(dirname(state_dir)))
-      throw buildUnusableFailure(state_dir, 'it belongs to another user. Remove it, or choose another');
+    if (ownUid !== undefined && ownUid !== 0 && uid !== ownUid && isShared(dirname(stateDir)))
+      throw buildUnusableFailure(stateDir, 'it belongs to another user. Remove it, or choose another');
     if (mode & 0o002)
       throw buildUnusableFailure(
-        state_dir,
+        stateDir,
         'everyone may write in it. Choose another, or remove that permission',
       );
-    const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tightenMode(state_dir, mode);
+    const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tightenMode(stateDir, mode);
     if (mode & 0o020 && !isTightened)
       throw buildUnusableFailure(
-        state_dir,
+        stateDir,
         'its group may write in it. Choose another, or remove that permission (chmod g-w)',
       );
-    refuseForeignEntries(state_dir);
-    const foreign = setForeignEntriesAside(state_dir);
-    ignoreInGit(state_dir);
-    const probe = join(state_dir, `.probe-${process.pid}`);
+    refuseForeignEntries(stateDir);
+    const foreign = setForeignEntriesAside(stateDir);
+    ignoreInGit(stateDir);
+    const probe = join(stateDir, `.probe-${process.pid}`);
     writeFileSync(probe, '', { mode: 0o600 });
     rmSync(probe);
     return [
       ...foreign.map(
         (name) =>
-          `\`${join(state_dir, name)}\` was not a file of this service and was moved to \`${name}.refused-*\`.`,
+          `\`${join(stateDir, name)}\` was not a file of this service and was moved to \`${name}.refused-*\`.`,
       ),
       ...((mode & 0o077) === 0 || isTightened
         ? []
         : [
-            `Others may look into the state folder \`${state_dir}\`. The files in it are for this user alone.`,
+            `Others may look into the state folder \`${stateDir}\`. The files in it are for this user alone.`,
           ]),
     ];
   } catch (error) {
     if (error instanceof StartFailure) throw error;
-    throw buildUnwritableFailure(state_dir, error);
+    throw buildUnwritableFailure(stateDir, error);
   }
 }
 
@@ -100,34 +100,34 @@ function isShared(folder: string): boolean {
  * yet.
  */
 export function isDiskFailure(error: unknown): boolean {
-  const is_described = error instanceof StartFailure || error instanceof AuditFailure;
-  return !is_described && findDiskProblem(error)?.names_cause === true;
+  const isDescribed = error instanceof StartFailure || error instanceof AuditFailure;
+  return !isDescribed && findDiskProblem(error)?.names_cause === true;
 }
 
 /** Builds the failure for a state folder that cannot be written because of the disk or the system. */
-export function buildUnwritableFailure(state_dir: string, error: unknown): StartFailure {
+export function buildUnwritableFailure(stateDir: string, error: unknown): StartFailure {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
-  const disk = findDiskProblem(error, state_dir);
-  if (disk === null) return buildUnusableFailure(state_dir, `it cannot be written (${code})`);
+  const disk = findDiskProblem(error, stateDir);
+  if (disk === null) return buildUnusableFailure(stateDir, `it cannot be written (${code})`);
   return new StartFailure(
     'state_unusable',
-    `The state folder \`${state_dir}\` cannot be written: ${disk.what} (${code}). ${disk.fix}, then start again.`,
+    `The state folder \`${stateDir}\` cannot be written: ${disk.what} (${code}). ${disk.fix}, then start again.`,
   );
 }
 
 /** Removes the access of other users, but only from a folder that has our lock and so is certainly ours. */
-function tightenMode(state_dir: string, mode: number): boolean {
+function tightenMode(stateDir: string, mode: number): boolean {
   try {
-    statSync(buildStatePaths(state_dir).lock);
-    chmodSync(state_dir, mode & 0o700);
+    statSync(buildStatePaths(stateDir).lock);
+    chmodSync(stateDir, mode & 0o700);
     return true;
   } catch {
     return false;
   }
 }
 
-function buildUnusableFailure(state_dir: string, what: string): StartFailure {
-  return new StartFailure('state_unusable', `The state folder \`${state_dir}\` cannot be used: ${what}.`);
+function buildUnusableFailure(stateDir: string, what: string): StartFailure {
+  return new StartFailure('state_unusable', `The state folder \`${stateDir}\` cannot be used: ${what}.`);
 }
 
 /**
@@ -136,10 +136,10 @@ function buildUnusableFailure(state_dir: string, what: string): StartFailure {
  *
  * @throws StartFailure `state_in_use`, which names the owning process
  */
-export function takeOwnership(state_dir: string): Ownership {
-  const paths = buildStatePaths(state_dir);
-  const lock = takeOwnerLock(state_dir);
-  if (lock === null) throw new StartFailure('state_in_use', formatTakenSentence(state_dir));
+export function takeOwnership(stateDir: string): Ownership {
+  const paths = buildStatePaths(stateDir);
+  const lock = takeOwnerLock(stateDir);
+  if (lock === null) throw new StartFailure('state_in_use', formatTakenSentence(stateDir));
   return {
     announce: (owner) => {
       const temporary = `${paths.owner}.${process.pid}.tmp`;
@@ -154,34 +154,33 @@ export function takeOwnership(state_dir: string): Ownership {
 }
 
 /** Returns `null` if another process owns the folder. @throws StartFailure `state_unusable` */
-export function takeOwnerLock(state_dir: string): Lock | null {
+export function takeOwnerLock(stateDir: string): Lock | null {
   try {
-    const path = buildStatePaths(state_dir).lock;
+    const path = buildStatePaths(stateDir).lock;
     const lock = takeLock(path);
     if (lock !== null) chmodSync(path, 0o600);
     return lock;
   } catch (error) {
-    if (findDiskProblem(error, state_dir)?.names_cause === true)
-      throw buildUnwritableFailure(state_dir, error);
+    if (findDiskProblem(error, stateDir)?.names_cause === true) throw buildUnwritableFailure(stateDir, error);
     throw buildUnusableFailure(
-      state_dir,
+      stateDir,
       'its file `owner.lock` cannot be opened. Check its owner, or remove it',
     );
   }
 }
 
 /** Reads the owner that a folder records, or `null` if there is none. The owner may have exited since. */
-export function readStateOwner(state_dir: string): StateOwner | null {
+export function readStateOwner(stateDir: string): StateOwner | null {
   try {
-    const owner = JSON.parse(readOwnFileSync(buildStatePaths(state_dir).owner)) as StateOwner;
+    const owner = JSON.parse(readOwnFileSync(buildStatePaths(stateDir).owner)) as StateOwner;
     return Number.isInteger(owner.pid) ? owner : null;
   } catch {
     return null;
   }
 }
 
-function formatTakenSentence(state_dir: string): string {
-  const owner = readStateOwner(state_dir);
+function formatTakenSentence(stateDir: string): string {
+  const owner = readStateOwner(stateDir);
   const who = owner === null ? '' : ` (process ${owner.pid}${owner.url === null ? '' : `, ${owner.url}`})`;
-  return `Another service${who} uses the state folder \`${state_dir}\`. Stop it, or set \`state_dir\` to another folder.`;
+  return `Another service${who} uses the state folder \`${stateDir}\`. Stop it, or set \`state_dir\` to another folder.`;
 }

@@ -52,10 +52,10 @@ const INSIDE = [
 let count = 0;
 function createStateDir(): string {
   count += 1;
-  const state_dir = join(folder.dir, `state-${count}`);
+  const stateDir = join(folder.dir, `state-${count}`);
   for (const name of ['keys', 'policies', 'journal/worker-1', 'journal/spool'])
-    mkdirSync(join(state_dir, name), { recursive: true, mode: 0o700 });
-  return state_dir;
+    mkdirSync(join(stateDir, name), { recursive: true, mode: 0o700 });
+  return stateDir;
 }
 
 const OUTSIDE_TEXT = 'another file of the user';
@@ -68,8 +68,8 @@ const FOREIGN: Readonly<Record<string, (path: string) => void>> = {
   'link to nothing': (path) => symlinkSync('/nowhere/at/all', path),
 };
 
-function place(state_dir: string, name: string, kind: string): void {
-  const path = join(state_dir, name);
+function place(stateDir: string, name: string, kind: string): void {
+  const path = join(stateDir, name);
   mkdirSync(dirname(path), { recursive: true });
   FOREIGN[kind]!(path);
 }
@@ -78,18 +78,18 @@ test('a foreign entry in the place of a file that is written again is moved away
   writeFileSync(join(folder.dir, 'outside'), OUTSIDE_TEXT);
   for (const name of RESTORED)
     for (const kind of Object.keys(FOREIGN)) {
-      const state_dir = createStateDir();
-      place(state_dir, name, kind);
-      assert.deepEqual(listForeignEntries(state_dir), [name], `${name} ${kind}`);
+      const stateDir = createStateDir();
+      place(stateDir, name, kind);
+      assert.deepEqual(listForeignEntries(stateDir), [name], `${name} ${kind}`);
       assert.match(
-        makeStateDir(state_dir).join('\n'),
+        makeStateDir(stateDir).join('\n'),
         new RegExp(name.replace('.', '\\.')),
         `${name} ${kind}`,
       );
-      assert.equal(lstatSync(join(state_dir, name), { throwIfNoEntry: false }), undefined);
-      const [aside] = listForeignEntries(state_dir);
+      assert.equal(lstatSync(join(stateDir, name), { throwIfNoEntry: false }), undefined);
+      const [aside] = listForeignEntries(stateDir);
       assert.match(aside ?? '', /\.refused-[0-9a-f]{12}$/);
-      assert.deepEqual(makeStateDir(state_dir), []);
+      assert.deepEqual(makeStateDir(stateDir), []);
     }
   assert.equal(readFileSync(join(folder.dir, 'outside'), 'utf8'), OUTSIDE_TEXT);
 });
@@ -97,14 +97,12 @@ test('a foreign entry in the place of a file that is written again is moved away
 test('a foreign entry in the place of a key, token or store refuses the start by its path', () => {
   for (const name of KEPT)
     for (const kind of Object.keys(FOREIGN)) {
-      const state_dir = createStateDir();
-      place(state_dir, name, kind);
+      const stateDir = createStateDir();
+      place(stateDir, name, kind);
       assert.throws(
-        () => makeStateDir(state_dir),
+        () => makeStateDir(stateDir),
         ({ code, message }: { code: string; message: string }) =>
-          code === 'state_unusable' &&
-          message.includes(join(state_dir, name)) &&
-          /Move it away/.test(message),
+          code === 'state_unusable' && message.includes(join(stateDir, name)) && /Move it away/.test(message),
         `${name} ${kind}`,
       );
     }
@@ -112,30 +110,30 @@ test('a foreign entry in the place of a key, token or store refuses the start by
 
 test('a file in the place of a folder refuses the start, and a link to a folder does not', () => {
   for (const name of ['journal', 'keys', 'policies', 'evidence', 'setup', 'operator']) {
-    const state_dir = createStateDir();
-    rmSync(join(state_dir, name), { recursive: true, force: true });
-    writeFileSync(join(state_dir, name), '');
-    assert.throws(() => makeStateDir(state_dir), { code: 'state_unusable' });
-    rmSync(join(state_dir, name));
-    mkdirSync(join(state_dir, 'elsewhere'));
-    symlinkSync('elsewhere', join(state_dir, name));
-    assert.deepEqual(makeStateDir(state_dir), []);
+    const stateDir = createStateDir();
+    rmSync(join(stateDir, name), { recursive: true, force: true });
+    writeFileSync(join(stateDir, name), '');
+    assert.throws(() => makeStateDir(stateDir), { code: 'state_unusable' });
+    rmSync(join(stateDir, name));
+    mkdirSync(join(stateDir, 'elsewhere'));
+    symlinkSync('elsewhere', join(stateDir, name));
+    assert.deepEqual(makeStateDir(stateDir), []);
   }
 });
 
 test('foreign entries inside of the folders are listed, and files and unknown names are not', () => {
   for (const name of INSIDE)
     for (const kind of Object.keys(FOREIGN)) {
-      const state_dir = createStateDir();
-      place(state_dir, name, kind);
-      const found = listForeignEntries(state_dir);
+      const stateDir = createStateDir();
+      place(stateDir, name, kind);
+      const found = listForeignEntries(stateDir);
       assert.deepEqual(found, [name], `${name} ${kind}`);
-      assert.deepEqual(makeStateDir(state_dir), []);
+      assert.deepEqual(makeStateDir(stateDir), []);
     }
-  const state_dir = createStateDir();
+  const stateDir = createStateDir();
   const files = [...RESTORED, ...KEPT, ...INSIDE].filter((name) => !name.endsWith('.sock'));
-  for (const name of files) writeFileSync(join(state_dir, name), 'noise');
-  for (const name of ['notes', 'keys-of-ada']) mkdirSync(join(state_dir, name));
-  assert.deepEqual(listForeignEntries(state_dir), []);
-  assert.ok(readdirSync(state_dir).includes('notes'));
+  for (const name of files) writeFileSync(join(stateDir, name), 'noise');
+  for (const name of ['notes', 'keys-of-ada']) mkdirSync(join(stateDir, name));
+  assert.deepEqual(listForeignEntries(stateDir), []);
+  assert.ok(readdirSync(stateDir).includes('notes'));
 });

@@ -70,31 +70,31 @@ const FLAT_FOLDERS = ['keys', 'policies'];
  * Lists what lies in a state folder and is not of this service, by its path in the folder: a folder, link, pipe or
  * socket in the place of a file. It is skipped wherever the folder is read.
  */
-export function listForeignEntries(state_dir: string): readonly string[] {
-  const fixed = Object.values(ENTRIES).flatMap((entries) => listOther(state_dir, entries));
+export function listForeignEntries(stateDir: string): readonly string[] {
+  const fixed = Object.values(ENTRIES).flatMap((entries) => listOther(stateDir, entries));
   const aside = ['', 'operator'].flatMap((folder) =>
-    listNames(join(state_dir, folder))
+    listNames(join(stateDir, folder))
       .filter((name) => name.includes(REFUSED))
       .map((name) => join(folder, name)),
   );
   const inside = FLAT_FOLDERS.flatMap((folder) =>
-    listNonFiles(join(state_dir, folder)).map((name) => join(folder, name)),
+    listNonFiles(join(stateDir, folder)).map((name) => join(folder, name)),
   );
-  const of_journal = listForeignJournalEntries(join(state_dir, 'journal'));
-  return [...fixed, ...aside, ...inside, ...of_journal.map((path) => join('journal', path))];
+  const ofJournal = listForeignJournalEntries(join(stateDir, 'journal'));
+  return [...fixed, ...aside, ...inside, ...ofJournal.map((path) => join('journal', path))];
 }
 
 /** The age in milliseconds up to which a list of entries is used again, because everyone may ask for the health. */
 const LISTED_MS_MAX = 5_000;
 
 /** Returns a function that lists the foreign entries of a state folder as they may be shown. */
-export function openForeignEntries(state_dir: string, now_ms: () => number): () => readonly string[] {
+export function openForeignEntries(stateDir: string, nowMs: () => number): () => readonly string[] {
   let listed: readonly string[] = [];
-  let until_ms = Number.NEGATIVE_INFINITY;
+  let untilMs = Number.NEGATIVE_INFINITY;
   return () => {
-    if (now_ms() >= until_ms) {
-      listed = formatEntries(listForeignEntries(state_dir));
-      until_ms = now_ms() + LISTED_MS_MAX;
+    if (nowMs() >= untilMs) {
+      listed = formatEntries(listForeignEntries(stateDir));
+      untilMs = nowMs() + LISTED_MS_MAX;
     }
     return listed;
   };
@@ -110,13 +110,13 @@ export function formatEntries(paths: readonly string[]): readonly string[] {
 }
 
 /** @throws StartFailure `state_unusable` for an entry in the place of something that nothing can restore */
-export function refuseForeignEntries(state_dir: string): void {
+export function refuseForeignEntries(stateDir: string): void {
   for (const entries of [ENTRIES.kept, ENTRIES.folders]) {
-    const [name] = listOther(state_dir, entries);
+    const [name] = listOther(stateDir, entries);
     if (name === undefined) continue;
     throw new StartFailure(
       'state_unusable',
-      `\`${join(state_dir, name)}\` is not a ${entries.kind} of this service. Move it away, or restore the ${entries.kind} from a backup, then start again.`,
+      `\`${join(stateDir, name)}\` is not a ${entries.kind} of this service. Move it away, or restore the ${entries.kind} from a backup, then start again.`,
     );
   }
 }
@@ -125,20 +125,20 @@ export function refuseForeignEntries(state_dir: string): void {
  * Moves foreign entries away from the names of files and sockets that the service makes again, to `<name>.refused-<random>`, and
  * returns the names.
  */
-export function setForeignEntriesAside(state_dir: string): readonly string[] {
-  const foreign = [ENTRIES.restored, ENTRIES.sockets].flatMap((entries) => listOther(state_dir, entries));
+export function setForeignEntriesAside(stateDir: string): readonly string[] {
+  const foreign = [ENTRIES.restored, ENTRIES.sockets].flatMap((entries) => listOther(stateDir, entries));
   for (const name of foreign) {
-    const path = join(state_dir, name);
+    const path = join(stateDir, name);
     renameSync(path, `${path}${REFUSED}${randomBytes(6).toString('hex')}`);
   }
   return foreign;
 }
 
 /** Returns the names of entries of another kind. A folder may be a link to one on another disk. */
-function listOther(state_dir: string, { names, kind, isOwn }: EntryGroup): readonly string[] {
+function listOther(stateDir: string, { names, kind, isOwn }: EntryGroup): readonly string[] {
   return names.filter((name) => {
     const look = kind === 'folder' ? statSync : lstatSync;
-    const entry = look(join(state_dir, name), { throwIfNoEntry: false });
+    const entry = look(join(stateDir, name), { throwIfNoEntry: false });
     return entry !== undefined && !isOwn(entry);
   });
 }

@@ -27,21 +27,21 @@ export function openStateWatch(parts: {
 }): StateWatch {
   const { state_dir, journal, policyHash, now_ms, log } = parts;
   const seen = new Set<string>();
-  let inspected_ms = Number.NEGATIVE_INFINITY;
+  let inspectedMs = Number.NEGATIVE_INFINITY;
   return {
     inspect: async (refused) => {
-      const is_due = performance.now() - inspected_ms >= INSPECT_MS;
-      if (!is_due && refused.length === 0) return;
-      inspected_ms = performance.now();
+      const isDue = performance.now() - inspectedMs >= INSPECT_MS;
+      if (!isDue && refused.length === 0) return;
+      inspectedMs = performance.now();
       const found = [...refused, ...listForeignEntries(state_dir)].filter((path) => !seen.has(path));
       if (found.length === 0 || seen.size >= SEEN_MAX) return;
       for (const path of found) seen.add(path);
       const entries = formatEntries(found);
       log.error(REPORTED, { entries, count: found.length });
-      const at_ms = now_ms();
+      const atMs = now_ms();
       const event = buildServiceEvent({
-        event_id: createEventId(at_ms),
-        now_ms: at_ms,
+        event_id: createEventId(atMs),
+        now_ms: atMs,
         phase: 'state_folder',
         done: false,
         reason: 'Entries of the state folder are not of this service and were skipped.',

@@ -47,10 +47,10 @@ function isThere(name: string): boolean {
 export async function openProcessTelemetry(
   { telemetry }: Config,
   version: string,
-  process_name: string,
+  processName: string,
   log: Log,
 ): Promise<Telemetry | null> {
   if (!telemetry.enabled) return null;
   const { openTelemetry } = await import('../runtime/observability/telemetry/telemetry.ts');
-  return openTelemetry({ settings: telemetry, version, process_name, env: process.env, log });
+  return openTelemetry({ settings: telemetry, version, process_name: processName, env: process.env, log });
 }

@@ -149,7 +149,7 @@ async function openWorkerState(
   const { config, version, writer } = orders;
   const paths = buildStatePaths(config.state_dir);
   const log = openLog({ ...config.log, name: writer });
-  const now_ms = Date.now;
+  const nowMs = Date.now;
   const metrics = openWorkerMetrics(version, config);
   const [policy, journal, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
@@ -170,12 +170,12 @@ async function openWorkerState(
     telemetry,
     coordinator: buildChannelCoordinator(channel, writer),
     log,
-    now_ms,
+    now_ms: nowMs,
   });
   const { runtime, llm } = open;
   const { host } = config.server;
-  const api_keys = openApiKeys(config.auth.api_keys);
-  const context = { runtime, llm, config, api_keys, host, port: orders.port, log };
+  const apiKeys = openApiKeys(config.auth.api_keys);
+  const context = { runtime, llm, config, api_keys: apiKeys, host, port: orders.port, log };
   const state: WorkerState = {
     context,
     transport: null,
@@ -206,14 +206,14 @@ async function openWorkerState(
 /** The two phases of a reload: a policy is stored as prepared until all workers have it. */
 function createPolicyExchange(
   open: OpenRuntime,
-  policies_dir: string,
-  first_generation: number,
+  policiesDir: string,
+  firstGeneration: number,
 ): Pick<WorkerState, 'prepare' | 'commit' | 'abandon' | 'generation'> {
   const prepared = new Map<number, Policy>();
-  let active = first_generation;
+  let active = firstGeneration;
   return {
     prepare: async ({ generation, hash }) => {
-      const policy = await readPolicy(policies_dir, hash);
+      const policy = await readPolicy(policiesDir, hash);
       // All workers refuse a policy with which this process cannot judge, for example an allowlist of
       // fingerprints without its key.
       await open.warm(policy);

@@ -25,10 +25,10 @@ export interface Workers {
   /** Returns the workers that serve now. */
   readonly serving: () => readonly Worker[];
   /**
-   * Stops all workers. Those that serve answer accepted requests for at most `patience_ms`; `forced` is true if
+   * Stops all workers. Those that serve answer accepted requests for at most `patienceMs`; `forced` is true if
    * some could not.
    */
-  readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
+  readonly stop: (patienceMs: number) => Promise<{ readonly forced: boolean }>;
   /** Kills all workers. */
   readonly kill: () => Promise<void>;
 }
@@ -113,7 +113,7 @@ export function openWorkers(options: WorkersOptions): Workers {
     start: () => startAll(pool),
     listen: () => listenAll(pool),
     serving: () => [...pool.serving.values()],
-    stop: (patience_ms) => stopAll(pool, patience_ms),
+    stop: (patienceMs) => stopAll(pool, patienceMs),
     kill: () => killAll(pool),
   };
 }
@@ -163,20 +163,20 @@ async function startWorker(pool: WorkerPool, name: string): Promise<Worker> {
 
 /** Restarts a worker when it exits. */
 function restartWhenEnded(pool: WorkerPool, name: string, failures: number): void {
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   void pool.processes.get(name)?.ended.then((how) => {
     pool.serving.delete(name);
     pool.processes.delete(name);
     if (pool.stopping) return;
     pool.options.log.error(`${name} has ended, and is started again`, { how });
-    restartAfterDelay(pool, name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
+    restartAfterDelay(pool, name, performance.now() - beganMs > SETTLED_MS ? 0 : failures + 1);
   });
 }
 
 /** Restarts a worker, with a longer delay after each failure. */
 function restartAfterDelay(pool: WorkerPool, name: string, failures: number): void {
   const { log, inTurn } = pool.options;
-  const delay_ms = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));
+  const delayMs = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));
   const timer = setTimeout(async () => {
     pool.restarts.delete(timer);
     try {
@@ -189,19 +189,19 @@ function restartAfterDelay(pool: WorkerPool, name: string, failures: number): vo
       log.error(`${name} could not be started, and is tried again`, { reason: (error as Error).message });
       restartAfterDelay(pool, name, failures + 1);
     }
-  }, delay_ms);
+  }, delayMs);
   pool.restarts.add(timer);
 }
 
-async function stopAll(pool: WorkerPool, patience_ms: number): Promise<{ forced: boolean }> {
+async function stopAll(pool: WorkerPool, patienceMs: number): Promise<{ forced: boolean }> {
   endRestarts(pool);
   const { serving, processes } = pool;
   const request = [...serving.values()].map((worker) =>
-    worker.call('stop', null, patience_ms).catch(() => {}),
+    worker.call('stop', null, patienceMs).catch(() => {}),
   );
   const idle = [...processes].filter(([name]) => !serving.has(name));
   await Promise.all(idle.map(([, own]) => killWorker(own)));
-  const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
+  const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patienceMs).unref());
   const all = [...processes.values()];
   const gone = Promise.all(request).then(() => Promise.all(all.map(({ ended }) => ended)));
   if ((await Promise.race([gone, late])) === 'late') await killAll(pool);

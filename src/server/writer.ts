@@ -47,10 +47,10 @@ export async function openWriter(
     retention: {
       readHolds: () => (policyHash === null ? null : readLegalHolds(config.state_dir, Date.now())),
       buildEvent: (report) => {
-        const now_ms = Date.now();
+        const nowMs = Date.now();
         return buildRetentionEvent(report, {
-          event_id: createEventId(now_ms),
-          now_ms,
+          event_id: createEventId(nowMs),
+          now_ms: nowMs,
           policy_hash: policyHash?.() ?? '',
         });
       },

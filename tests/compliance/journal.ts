@@ -60,15 +60,15 @@ export async function playOne(folder: string, { config, at_ms, rounds }: TestDay
 }
 
 async function playRound(engine: DemoEngine, clock: { now_ms: number }): Promise<void> {
-  for (const tenant_id of ['acme', 'globex']) {
-    const who = { tenant_id, agent_id: `${tenant_id}-<b>bot</b>`, session_id: `${tenant_id}-1` };
+  for (const tenantId of ['acme', 'globex']) {
+    const who = { tenant_id: tenantId, agent_id: `${tenantId}-<b>bot</b>`, session_id: `${tenantId}-1` };
     const call = (operation: Parameters<DemoEngine['call']>[0], input: object) =>
-      engine.call(operation, { ...who, ...input }, engine.callerOf(tenant_id));
+      engine.call(operation, { ...who, ...input }, engine.callerOf(tenantId));
     clock.now_ms += 1_000;
     await call(scanInput, { text: `Use the token ${MARKERS.secret} please.` });
     await call(guardOutput, { text: `SSN ${MARKERS.ssn}, medical record: ${MARKERS.record}.` });
     await call(interceptTool, { tool: 'run_command', input: { command: 'rm -rf / --no-preserve-root' } });
-    await call(interceptTool, { tool: 'issue_refund', input: { order: `${tenant_id}-${clock.now_ms}` } });
+    await call(interceptTool, { tool: 'issue_refund', input: { order: `${tenantId}-${clock.now_ms}` } });
     await call(scanInput, { text: 'What is the weather?' });
   }
 }
@@ -86,12 +86,12 @@ export async function openReader(test: TestContext, folder: string): Promise<Loc
 export function makeReport(
   runtime: LocalRuntime,
   framework: FrameworkId,
-  from_day: number,
-  to_day: number,
+  fromDay: number,
+  toDay: number,
   tenants: '*' | readonly string[] = '*',
 ) {
-  const since_ms = START_MS + from_day * DAY_MS;
-  const until_ms = START_MS + to_day * DAY_MS;
-  const request = { since_ms, until_ms, tenants, agents: '*', last: null } as const;
+  const sinceMs = START_MS + fromDay * DAY_MS;
+  const untilMs = START_MS + toDay * DAY_MS;
+  const request = { since_ms: sinceMs, until_ms: untilMs, tenants, agents: '*', last: null } as const;
   return buildComplianceReport({ ...request, framework: loadFramework(framework) }, runtime);
 }

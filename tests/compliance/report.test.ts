@@ -126,8 +126,8 @@ test('counts are those of the events in the window, and the checkpoint is in the
   const folder = await playDays(t, DAYS.slice(0, 2));
   const runtime = await openReader(t, folder);
   // The window begins and ends in the middle of events, and of periods of five minutes.
-  const [from_day, to_day] = [(3_600_000 + 62_000) / DAY_MS, 1 + 30_000 / DAY_MS];
-  const report = await makeReport(runtime, 'owasp-llm', from_day, to_day);
+  const [fromDay, toDay] = [(3_600_000 + 62_000) / DAY_MS, 1 + 30_000 / DAY_MS];
+  const report = await makeReport(runtime, 'owasp-llm', fromDay, toDay);
   const { events } = await runtime.queryAudit({ limit: 10_000 });
   const isIn = ({ timestamp }: AuditEvent) =>
     timestamp >= report.window.since && timestamp < report.window.until;
@@ -155,13 +155,21 @@ test('counts are those of the events in the window, and the checkpoint is in the
     );
 
   const state = join(folder, '.service');
-  const public_keys = await loadPublicKeys(join(state, 'keys'));
+  const publicKeys = await loadPublicKeys(join(state, 'keys'));
   const [chain] = report.journal.chains;
   assert.ok(chain?.checkpoint !== null && chain?.checkpoint !== undefined && chain.covers_window);
-  const known_heads = new Map([[chain.writer, chain.checkpoint]]);
-  assert.equal((await verifyJournal({ dir: join(state, 'journal'), public_keys, known_heads })).intact, true);
+  const knownHeads = new Map([[chain.writer, chain.checkpoint]]);
+  assert.equal(
+    (await verifyJournal({ dir: join(state, 'journal'), public_keys: publicKeys, known_heads: knownHeads }))
+      .intact,
+    true,
+  );
   const forged = new Map([[chain.writer, { ...chain.checkpoint, record_hash: '0'.repeat(64) }]]);
-  const checked = await verifyJournal({ dir: join(state, 'journal'), public_keys, known_heads: forged });
+  const checked = await verifyJournal({
+    dir: join(state, 'journal'),
+    public_keys: publicKeys,
+    known_heads: forged,
+  });
   assert.equal(checked.intact, false, 'a checkpoint that is not in the journal is found');
 });
 

@@ -111,10 +111,10 @@ test('a running service tests itself; the events are marked and count nowhere; o
   const ids = probes.flatMap(({ event_id }) => event_id ?? []);
   assert.equal(new Set(ids).size, ids.length);
   let alerting = 0;
-  for (const event_id of ids) {
-    const { json } = await post(service.url, '/v1/audit/query', { event_id }, operator);
+  for (const eventId of ids) {
+    const { json } = await post(service.url, '/v1/audit/query', { event_id: eventId }, operator);
     const [event] = json.events as AuditEvent[];
-    assert.ok(event !== undefined && isSelfTestEvent(event), event_id);
+    assert.ok(event !== undefined && isSelfTestEvent(event), eventId);
     assert.deepEqual(readSignal(event).sources, [], 'no alert rule matches it');
     alerting += readSignal({ ...event, metadata: {} }).sources.length;
     assert.ok(!JSON.stringify(event).includes('536-90'), 'no synthetic value is in an event');

@@ -47,11 +47,11 @@ const PROPOSE = /^(?:Recommend|Propose rules)$/;
 const EXPLAIN_OR_PROPOSE = /^(?:Explain|Recommend|Propose rules)$/;
 
 test('a viewer asks for an explanation, and hostile text of a model stays text', { skip }, async () => {
-  const event_id = await block(on);
+  const eventId = await block(on);
   const user = { user_id: 'viewer-1', role: 'viewer' };
   const { page, context, faults } = await signInToConsole(browser, on, user);
   model.answerWith(`Category: other\nSeverity: low\n${MARKER}`);
-  await page.goto(`${on.url}/dashboard/incidents/${event_id}`);
+  await page.goto(`${on.url}/dashboard/incidents/${eventId}`);
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByText(MARKER).waitFor();
   assert.equal(await page.locator('img').count(), 0);
@@ -91,10 +91,10 @@ test('a policy editor asks for proposals, and reads what they weaken', { skip },
 });
 
 test('without a configured layer there are no buttons', { skip }, async () => {
-  const event_id = await block(off);
+  const eventId = await block(off);
   const user = { user_id: 'editor-2', role: 'policy_editor' };
   const { page, context } = await signInToConsole(browser, off, user);
-  for (const path of [`/incidents/${event_id}`, '/policies', '/compliance']) {
+  for (const path of [`/incidents/${eventId}`, '/policies', '/compliance']) {
     await page.goto(`${off.url}/dashboard${path}`);
     await page.locator('h1').waitFor();
     await page.waitForLoadState('networkidle');

@@ -55,11 +55,11 @@ async function openPath(page: Page, service: TestService, path: string): Promise
   await page.waitForLoadState('networkidle');
 }
 
-async function addRule(page: Page, service: TestService, rule_id: string, name: string): Promise<void> {
+async function addRule(page: Page, service: TestService, ruleId: string, name: string): Promise<void> {
   await openPath(page, service, '/alerts?part=rules');
   await page.getByRole('button', { name: 'Add a rule' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel(/^ID/).fill(rule_id);
+  await dialog.getByLabel(/^ID/).fill(ruleId);
   await dialog.getByLabel('Name', { exact: true }).fill(name);
   await dialog.getByRole('checkbox', { name: 'our-bot' }).check();
   await dialog.getByText('Filters and groups').click();

@@ -26,9 +26,9 @@ let browser: Browser;
 before(async () => {
   if (skip !== false) return;
   [service, browser] = await Promise.all([startTestService({ workers: 2 }), launchChromium()]);
-  for (const tenant_id of ['acme', 'globex', MARKER])
+  for (const tenantId of ['acme', 'globex', MARKER])
     for (let at = 0; at < 4; at++) {
-      const body = JSON.stringify({ text: MAIL, tenant_id, agent_id: `bot-${at}` });
+      const body = JSON.stringify({ text: MAIL, tenant_id: tenantId, agent_id: `bot-${at}` });
       const headers = { 'content-type': 'application/json' };
       await fetch(`${service.url}/v1/scan/input`, { method: 'POST', headers, body });
     }
@@ -185,8 +185,8 @@ test('axe finds nothing serious on these pages in both themes, at both widths', 
     for (const [name, path] of shown) {
       await openPath(page, path);
       assert.deepEqual(await findFaultsInBothThemes(page), [], `${name} ${width}`);
-      const is_wider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      assert.equal(is_wider, false, `${name} is wider than ${width}`);
+      const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      assert.equal(isWider, false, `${name} is wider than ${width}`);
       await picture(page, `${name}-${width}`);
       looked += 1;
     }

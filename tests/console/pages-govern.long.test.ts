@@ -36,13 +36,13 @@ after(async () => {
 
 async function scan(
   text: string,
-  tenant_id: string,
+  tenantId: string,
   key?: string,
 ): Promise<{ status: number; decision: string }> {
   const response = await fetch(`${service.url}/v1/scan/input`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'x-service-key': key }) },
-    body: JSON.stringify({ text, tenant_id, agent_id: 'support-bot' }),
+    body: JSON.stringify({ text, tenant_id: tenantId, agent_id: 'support-bot' }),
   });
   const { decision } = (await response.json()) as { decision: string };
   return { status: response.status, decision };
@@ -89,8 +89,8 @@ test('an administrator adds a user, who sets a password with the one-time link',
   const shown = (await page.getByRole('region', { name: 'One-time link' }).textContent()) ?? '';
   const link = new URL(shown.trim());
   const guest = await openConsole(browser);
-  const set_up = `${service.url}${link.pathname}${link.hash}`;
-  await guest.page.goto(set_up);
+  const setUp = `${service.url}${link.pathname}${link.hash}`;
+  await guest.page.goto(setUp);
   await guest.page.getByLabel(/^New password, at least/).fill(PASSWORD);
   await guest.page.getByLabel('New password again').fill(PASSWORD);
   await guest.page.getByRole('button', { name: 'Set password and sign in' }).click();
@@ -99,7 +99,7 @@ test('an administrator adds a user, who sets a password with the one-time link',
   await guest.page.getByText('viewer').first().waitFor();
 
   const second = await openConsole(browser);
-  await second.page.goto(set_up);
+  await second.page.goto(setUp);
   await second.page.getByLabel(/^New password, at least/).fill(PASSWORD);
   await second.page.getByLabel('New password again').fill(PASSWORD);
   await second.page.getByRole('button', { name: 'Set password and sign in' }).click();
@@ -220,15 +220,15 @@ test('an API key is shown once, works within its scope, is rotated and revoked',
   await dialog.getByLabel(/^Name/).fill('support');
   await dialog.getByLabel(/^Tenants/).fill('acme');
   await dialog.getByRole('button', { name: 'Create key' }).click();
-  const key_text = page.getByRole('region', { name: 'API key', exact: true });
-  const first = ((await key_text.textContent()) ?? '').trim();
+  const keyText = page.getByRole('region', { name: 'API key', exact: true });
+  const first = ((await keyText.textContent()) ?? '').trim();
   assert.equal((await scan('hello', 'acme', first)).status, 200);
   assert.equal((await scan('hello', 'globex', first)).status, 403);
 
   await page.getByRole('button', { name: 'Rotate' }).click();
   await dialog.getByRole('button', { name: 'Rotate key' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  const second = ((await key_text.textContent()) ?? '').trim();
+  const second = ((await keyText.textContent()) ?? '').trim();
   assert.notEqual(second, first);
   assert.deepEqual(
     [(await scan('hello', 'acme', first)).status, (await scan('hello', 'acme', second)).status],
@@ -237,7 +237,7 @@ test('an API key is shown once, works within its scope, is rotated and revoked',
   );
   await page.reload();
   await page.getByRole('button', { name: 'Create an API key' }).waitFor();
-  assert.equal(await key_text.count(), 0, 'the key is shown once');
+  assert.equal(await keyText.count(), 0, 'the key is shown once');
   const revoke = page.getByRole('button', { name: 'Revoke', exact: true });
   // The newest key comes first. The one that it replaced ends with it.
   await revoke.first().click();

@@ -74,16 +74,22 @@ async function post(
   return (await response.json()) as { decision: string; approval?: { request_id: string } };
 }
 
-function callTool(agent_id: string, order: string, tenant_id = 'acme', tool = 'issue_refund') {
-  return post('/v1/intercept/tool', { tool, input: { order }, agent_id, tenant_id, session_id: 'sess-1' });
+function callTool(agentId: string, order: string, tenantId = 'acme', tool = 'issue_refund') {
+  return post('/v1/intercept/tool', {
+    tool,
+    input: { order },
+    agent_id: agentId,
+    tenant_id: tenantId,
+    session_id: 'sess-1',
+  });
 }
 
 async function seed(): Promise<void> {
   const secret = ['sk-', 'ABCDEF1234567890'].join('');
-  for (const agent_id of ['support-bot', MARKER, REVERSED])
+  for (const agentId of ['support-bot', MARKER, REVERSED])
     await post('/v1/scan/input', {
       text: `Use key ${secret}`,
-      agent_id,
+      agent_id: agentId,
       session_id: 'sess-1',
       tenant_id: 'acme',
     });
@@ -175,8 +181,8 @@ test('the keyboard alone approves a request, and the waiting call continues', { 
     'approved',
     'the waiting client is told at once',
   );
-  const goes_on = { ...call, approval_request_id: id };
-  assert.equal((await post('/v1/intercept/tool', goes_on)).decision, 'allow');
+  const goesOn = { ...call, approval_request_id: id };
+  assert.equal((await post('/v1/intercept/tool', goesOn)).decision, 'allow');
   assert.deepEqual(faults, []);
   await context.close();
 });

@@ -33,8 +33,10 @@ const policies = [
   },
 ];
 const mcp = { servers: [{ name: 'web', url: upstream.url }] };
-const api_keys = [{ id: 'edge', sha256: hash('sha256', KEY, 'hex') }];
-const guarded = await startTestService({ config: { policies, mcp, auth: { required: true, api_keys } } });
+const apiKeys = [{ id: 'edge', sha256: hash('sha256', KEY, 'hex') }];
+const guarded = await startTestService({
+  config: { policies, mcp, auth: { required: true, api_keys: apiKeys } },
+});
 const open = await startTestService({
   config: { dashboard: { users: [{ user_id: EDGE_USER, role: 'admin' }] } },
 });

@@ -55,7 +55,7 @@ interface SchemathesisReport {
 /** Checks the description, and the service against it with an operator's rights. */
 export async function runOpenApiTools(
   url: string,
-  operator_token: string,
+  operatorToken: string,
   dir: string,
 ): Promise<{ readonly summary: string; readonly problems: readonly string[] }> {
   const described = join(dir, 'openapi.json');
@@ -70,7 +70,7 @@ export async function runOpenApiTools(
   const words = [
     locateEdgeTool('schemathesis'),
     ...['--config-file', join(dir, 'schemathesis.toml'), 'run', described, '--url', url],
-    ...['--header', `authorization: Bearer ${operator_token}`, '--checks', CHECKS.join(',')],
+    ...['--header', `authorization: Bearer ${operatorToken}`, '--checks', CHECKS.join(',')],
     ...['--phases', 'examples,coverage,fuzzing', '--max-examples', CASES_PER_OPERATION],
     ...['--generation-deterministic', '--continue-on-failure', '--request-timeout', '30', '--no-color'],
     ...['--report', 'json', '--report-json-path', report],

@@ -65,15 +65,15 @@ export function startScenesService(): Promise<TestService> {
 export async function playDriver(driver: Driver, service: TestService): Promise<void> {
   const rounds = driver.streams ? 2 : 1;
   const approver = startApprover(service);
-  const played_modes = await play(driver, service.url).finally(approver.stop);
+  const playedModes = await play(driver, service.url).finally(approver.stop);
   assert.equal(await approver.stop(), rounds);
-  const { local, client, lost } = played_modes;
+  const { local, client, lost } = playedModes;
   compare(local, { ...LOCAL, ...driver.differs }, driver);
   assert.equal(local.clean_streamed?.shown, driver.streams ? LOCAL.clean?.[3] : undefined);
   compare(client, { ...CLIENT, ...driver.differs }, driver);
   assertNothingShown(lost, rounds);
   for (const mode of ['gone', 'gone_tools'] as const) {
-    const played = played_modes[mode];
+    const played = playedModes[mode];
     const outcomes = Object.values(played);
     assert.equal(outcomes.length, SCENES * rounds);
     for (const { ran_with, refused, result, answer } of outcomes) {
@@ -102,9 +102,9 @@ function assertNothingShown(outcomes: Record<string, SceneResult>, rounds: numbe
 
 async function play(
   { file }: Driver,
-  service_url: string,
+  serviceUrl: string,
 ): Promise<Record<Mode, Record<string, SceneResult>>> {
-  const env = ownNodeEnvironment({ MODES: MODES.join(), SERVICE_URL: service_url });
+  const env = ownNodeEnvironment({ MODES: MODES.join(), SERVICE_URL: serviceUrl });
   const ran = await runProgram([process.execPath, join(import.meta.dirname, file)], { env });
   assert.equal(ran.code, 0, ran.stderr);
   return JSON.parse(ran.stdout.trim().split('\n').at(-1) ?? '') as Record<Mode, Record<string, SceneResult>>;
@@ -130,10 +130,10 @@ function compare(
     if (name.startsWith('input_blocked')) assert.equal(seen.raised, raises, name);
     const wanted = expected[name] ?? expected[name.replace('_streamed', '')];
     assert.ok(wanted !== undefined, name);
-    const [question, ran_with, result, answer, refused] = wanted;
+    const [question, ranWith, result, answer, refused] = wanted;
     assert.deepEqual(
       [seen.question, seen.ran_with, seen.answer],
-      [question, ran_with, answer],
+      [question, ranWith, answer],
       `${name}: ${seen.refused}`,
     );
     for (const [given, part] of [
@@ -148,10 +148,10 @@ function compare(
 function startApprover({ url, state_dir }: TestService): { stop: () => Promise<number> } {
   const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${operator}` };
-  let is_stopped = false;
+  let isStopped = false;
   let approved = 0;
   const work = (async () => {
-    while (!is_stopped) {
+    while (!isStopped) {
       const listed = await fetch(`${url}/v1/approvals?status=pending`, { headers });
       const { approvals } = (await listed.json()) as { approvals: { request_id: string }[] };
       for (const { request_id } of approvals) {
@@ -164,7 +164,7 @@ function startApprover({ url, state_dir }: TestService): { stop: () => Promise<n
   })();
   return {
     stop: () => {
-      is_stopped = true;
+      isStopped = true;
       return work;
     },
   };

@@ -99,10 +99,10 @@ export type Mode = 'local' | 'client' | 'gone' | 'gone_tools' | 'lost';
 
 const NO_SERVICE = 'http://127.0.0.1:9';
 
-async function openGuard(mode: Mode, service_url: string): Promise<Guard> {
+async function openGuard(mode: Mode, serviceUrl: string): Promise<Guard> {
   if (mode === 'local') return createEmbeddedGuard({ policy: { config: { policies: POLICIES } } });
   const url =
-    mode === 'client' ? service_url : mode === 'lost' ? await startLosingService(service_url) : NO_SERVICE;
+    mode === 'client' ? serviceUrl : mode === 'lost' ? await startLosingService(serviceUrl) : NO_SERVICE;
   return createClientGuard({ url, approval_timeout_seconds: 60 });
 }
 
@@ -145,7 +145,7 @@ async function playMode(
   streams: boolean,
 ): Promise<Record<string, SceneResult>> {
   const outcomes: Record<string, SceneResult> = {};
-  for (const is_stream of streams ? [false, true] : [false]) {
+  for (const isStream of streams ? [false, true] : [false]) {
     for (const [name, each] of Object.entries(SCENES)) {
       const seen: SceneResult = {
         question: null,
@@ -157,12 +157,12 @@ async function playMode(
         raised: null,
         kept: [],
       };
-      await play(each, seen, { ...options, is_stream }).catch((error: unknown) => {
+      await play(each, seen, { ...options, is_stream: isStream }).catch((error: unknown) => {
         seen.refused = String((error as Error)?.message ?? error);
         seen.raised = nameClasses(error);
         if (process.env.SHOW_ERRORS) console.error(name, error);
       });
-      outcomes[is_stream ? `${name}_streamed` : name] = seen;
+      outcomes[isStream ? `${name}_streamed` : name] = seen;
     }
   }
   return outcomes;

@@ -36,10 +36,10 @@ function overBudget(lane: Lane): ExpectedReading {
 }
 
 const overBudgetOn = (): readonly Scenario[] =>
-  [false, true].map((is_stream) => ({
-    name: `over budget${is_stream ? ', streamed' : ''}`,
-    ask: { is_stream, headers: { 'x-service-agent': 'spender' }, max_retries: 2 },
-    steps: step(is_stream ? 'plain.stream' : 'plain'),
+  [false, true].map((isStream) => ({
+    name: `over budget${isStream ? ', streamed' : ''}`,
+    ask: { is_stream: isStream, headers: { 'x-service-agent': 'spender' }, max_retries: 2 },
+    steps: step(isStream ? 'plain.stream' : 'plain'),
     expect: overBudget,
     requests: 0,
   }));
@@ -47,8 +47,8 @@ const overBudgetOn = (): readonly Scenario[] =>
 test('over budget is an error that no SDK retries', {
   concurrency: true,
 }, async (t) => {
-  const base_url = stage.service().url;
-  await runTable(t, { ...stage, base_url, lanes: SAMPLE_LANES, scenariosOf: overBudgetOn });
+  const baseUrl = stage.service().url;
+  await runTable(t, { ...stage, base_url: baseUrl, lanes: SAMPLE_LANES, scenariosOf: overBudgetOn });
 });
 
 test('each call over budget was refused once', async () => {
@@ -91,12 +91,12 @@ test('the usage of every call equals the provider’s count, streamed or not', {
 });
 
 /** Makes a scenario with a tool that needs approval. Each lane calls it with an agent of its own. */
-function mail(lane: Lane, is_stream: boolean, expect: Scenario['expect']): Scenario {
+function mail(lane: Lane, isStream: boolean, expect: Scenario['expect']): Scenario {
   const agent = nameOf(lane).replace(' ', '-');
   return {
     name: 'a tool that a person has to allow',
-    ask: { tools: ['send_mail'], is_stream, headers: { 'x-service-agent': agent } },
-    steps: step(is_stream ? 'one-call.stream' : 'one-call', {
+    ask: { tools: ['send_mail'], is_stream: isStream, headers: { 'x-service-agent': agent } },
+    steps: step(isStream ? 'one-call.stream' : 'one-call', {
       pieces: { tool: ['send_mail'], arguments: ['{"to":"every', 'body"}'] },
     }),
     expect,
@@ -112,7 +112,7 @@ test('a tool call that needs approval: denied, then allowed once, then denied', 
     SAMPLE_LANES.map((lane) =>
       t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, async () => {
         const world = { ...stage, base_url: service.url };
-        const agent_id = nameOf(lane).replace(' ', '-');
+        const agentId = nameOf(lane).replace(' ', '-');
         const refused = await run(
           world,
           lane,
@@ -122,7 +122,7 @@ test('a tool call that needs approval: denied, then allowed once, then denied', 
         const { answer } = await askOperator(service, '/v1/approvals?status=pending&limit=100');
         const pending = (
           answer.approvals as readonly { request_id: string; agent_id: string; tool: string }[]
-        ).filter((each) => each.agent_id === agent_id);
+        ).filter((each) => each.agent_id === agentId);
         assert.deepEqual(
           pending.map(({ tool }) => tool),
           ['send_mail'],

@@ -45,17 +45,17 @@ function leaking(name: string, cut: (text: string) => readonly string[]): Scenar
   };
 }
 
-function masked({ family, finish }: Lane, is_without_usage: boolean): ExpectedReading {
+function masked({ family, finish }: Lane, isWithoutUsage: boolean): ExpectedReading {
   const usage = family === 'gemini' ? ([9, 14] as const) : ([38, 14] as const);
   const text = `The key is ${REDACTED}, keep it safe.`;
-  return { text, finish: finish.stop, usage: is_without_usage ? null : usage, turns: 1 };
+  return { text, finish: finish.stop, usage: isWithoutUsage ? null : usage, turns: 1 };
 }
 
 const prompts: readonly Scenario[] = [
-  ...[false, true].map((is_stream) => ({
-    name: `a secret in a prompt never leaves${is_stream ? ', streamed' : ''}`,
-    ask: { is_stream, text: `Deploy with ${SECRET} please.`, max_retries: 2 },
-    steps: step(is_stream ? 'plain.stream' : 'plain'),
+  ...[false, true].map((isStream) => ({
+    name: `a secret in a prompt never leaves${isStream ? ', streamed' : ''}`,
+    ask: { is_stream: isStream, text: `Deploy with ${SECRET} please.`, max_retries: 2 },
+    steps: step(isStream ? 'plain.stream' : 'plain'),
     expect: refused,
     requests: 0,
   })),

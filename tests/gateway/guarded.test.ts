@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { is_nightly } from '../support/nightly.ts';
+import { isNightly } from '../support/nightly.ts';
 import type { Step } from '../support/provider/provider.ts';
 import { DANGEROUS, EMAIL, GUARDED, PLANTED, REDACTED, SECRET } from './guarded-scenarios.ts';
 import { LANES } from './lanes.ts';
@@ -36,7 +36,7 @@ const MASKED = `The key is ${REDACTED}, keep it safe.`;
 const FRAGMENT_UNITS = 8;
 
 /** One in so many places is cut. `npm run test:cuts` cuts the same readers of streams everywhere. */
-const CUT_STEP = is_nightly ? 1 : 4;
+const CUT_STEP = isNightly ? 1 : 4;
 
 async function askStream(recording: string, mark: string, step: Partial<Step>): Promise<RawAnswer> {
   provider.plan(mark, [{ recording, ...step }]);
@@ -67,10 +67,10 @@ test('a secret in a stream never leaves, at whichever place the provider cuts it
 test('nor at whichever place the network cuts its bytes', async () => {
   let cuts = 0;
   for (const recording of STREAMS) {
-    for (let cut_bytes = 1; cut_bytes <= 40; cut_bytes += 3 * CUT_STEP) {
+    for (let cutBytes = 1; cutBytes <= 40; cutBytes += 3 * CUT_STEP) {
       const pieces = { text: [LEAKING] };
-      const mark = `bytes ${recording} ${cut_bytes}`;
-      assertMasked(await askStream(recording, mark, { pieces, cut_bytes }), mark);
+      const mark = `bytes ${recording} ${cutBytes}`;
+      assertMasked(await askStream(recording, mark, { pieces, cut_bytes: cutBytes }), mark);
       cuts += 1;
     }
   }
@@ -98,8 +98,8 @@ test('nothing that was planted is in a file, in the log or in the metrics of the
   );
   for (const [place, text] of texts) {
     // The audit log shows a blocked command, which is no secret.
-    const may_show = place.startsWith(service.state_dir) ? DANGEROUS.command : null;
+    const mayShow = place.startsWith(service.state_dir) ? DANGEROUS.command : null;
     for (const planted of [...PLANTED, EMAIL, KEY, SECRET.slice(4)])
-      assert.ok(planted === may_show || !text.includes(planted), `${place} holds something that was planted`);
+      assert.ok(planted === mayShow || !text.includes(planted), `${place} holds something that was planted`);
   }
 });

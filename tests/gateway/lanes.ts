@@ -1,5 +1,5 @@
 /** A lane: one client with one API of a provider, and the terms that it uses for the same facts. */
-import { is_nightly } from '../support/nightly.ts';
+import { isNightly } from '../support/nightly.ts';
 import type { Api } from './clients/ask.ts';
 import type { ClientName } from './clients.ts';
 
@@ -100,7 +100,7 @@ export const LANES: readonly Lane[] = [
 /** A lane of each API and of each SDK for JavaScript; in the nightly round, all. `sdks.test.ts` runs all in each round. */
 export const SAMPLE_LANES: readonly Lane[] = LANES.filter(
   ({ client, api }) =>
-    is_nightly ||
+    isNightly ||
     ['openai responses', 'anthropic messages', 'vercel chat', 'google generate'].includes(`${client} ${api}`),
 );
 

@@ -21,14 +21,14 @@ const missing = SDKS.map(missingFor).find((each) => each !== null) ?? false;
 /** Has these models, and answers for one or all of them in the format of the called API. */
 function having(...ids: readonly string[]): ProviderHandler {
   return (response, { path, headers }) => {
-    const is_anthropic = headers.some((each) => each.toLowerCase() === 'anthropic-version');
+    const isAnthropic = headers.some((each) => each.toLowerCase() === 'anthropic-version');
     const written = (id: string) =>
-      is_anthropic
+      isAnthropic
         ? { type: 'model', id, display_name: id, created_at: '2026-06-17T00:00:00Z' }
         : { id, object: 'model', created: 1_773_705_600, owned_by: 'system' };
     const [, one] = /^\/v1\/models\/([^?]+)/.exec(path) ?? [];
     const data = ids.map(written);
-    const ends = is_anthropic
+    const ends = isAnthropic
       ? { has_more: false, first_id: ids[0], last_id: ids.at(-1) }
       : { object: 'list' };
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -41,7 +41,7 @@ test('the SDKs list aliases and the models of all providers, and retrieve each o
 }, async (t) => {
   const first = await startTestProvider(t, having('big', 'both'));
   const second = await startTestProvider(t, having('both', 'org/small'));
-  const dead_url = `http://127.0.0.1:${await freePort()}`;
+  const deadUrl = `http://127.0.0.1:${await freePort()}`;
   const at = (name: string, url: string) =>
     (['openai', 'anthropic'] as const).map((family) => ({
       name: `${name}-${family}`,
@@ -55,7 +55,7 @@ test('the SDKs list aliases and the models of all providers, and retrieve each o
   const service = await startTestService({
     config: {
       proxy: {
-        providers: [...at('dead', dead_url), ...at('first', first.url), ...at('second', second.url)],
+        providers: [...at('dead', deadUrl), ...at('first', first.url), ...at('second', second.url)],
         models: { fast },
         retry: { max_attempts: 1 },
       },

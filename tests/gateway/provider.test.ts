@@ -105,12 +105,12 @@ test('a plan answers in turn, in pieces and cuts of its own, and what was receiv
 });
 
 test('faults: reset, silent, broken off; and it sees who goes away', async () => {
-  for (const [mark, after_writes, kind] of [
+  for (const [mark, afterWrites, kind] of [
     ['(b)', 0, 'reset'],
     ['(c)', 2, 'reset'],
     ['(d)', 2, 'end'],
   ] as const)
-    provider.plan(mark, [{ recording: 'openai/chat/plain.stream', fault: { after: after_writes, kind } }]);
+    provider.plan(mark, [{ recording: 'openai/chat/plain.stream', fault: { after: afterWrites, kind } }]);
   await assert.rejects(chat('(b)', { stream: true }));
   await assert.rejects((await chat('(c)', { stream: true })).text());
   assert.doesNotMatch(await (await chat('(d)', { stream: true })).text(), /DONE/);
@@ -145,12 +145,12 @@ test('it runs as a process of its own', async () => {
   });
   try {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const began_ms = performance.now();
+    const beganMs = performance.now();
     const answer = await fetch(`${line.toString().trim()}/v1/models`, {
       headers: { authorization: 'Bearer x' },
     });
     assert.equal(answer.status, 200);
-    assert.ok(performance.now() - began_ms >= 19);
+    assert.ok(performance.now() - beganMs >= 19);
   } finally {
     child.kill();
   }

@@ -21,17 +21,17 @@ let service: TestService | undefined;
 
 before(async () => {
   const families = ['openai', 'anthropic', 'gemini'] as const;
-  const dead_url = `http://127.0.0.1:${await freePort()}`;
-  const at = (name: string, url: string, priority: number, api_key?: string) =>
+  const deadUrl = `http://127.0.0.1:${await freePort()}`;
+  const at = (name: string, url: string, priority: number, apiKey?: string) =>
     families.map((family) => ({
       name: `${name}-${family}`,
       family,
       base_url: url,
       priority,
-      ...(api_key !== undefined && { api_key }),
+      ...(apiKey !== undefined && { api_key: apiKey }),
     }));
   const providers = [
-    ...at('dead', dead_url, 0),
+    ...at('dead', deadUrl, 0),
     ...at('first', first.url, 1),
     ...at('second', second.url, 2, '${OWN_KEY}'),
   ];
@@ -47,17 +47,17 @@ after(async () => {
 });
 
 function answer(name: string, recording: 'plain' | 'plain.stream', steps: Scenario['steps']): Scenario {
-  const is_stream = recording !== 'plain';
+  const isStream = recording !== 'plain';
   return {
     name,
-    ask: { is_stream, max_retries: 0 },
+    ask: { is_stream: isStream, max_retries: 0 },
     steps,
     // A key at its limit is in cooldown, and for a while the other keys are used before it.
     requests: null,
     expect: ({ family, finish, usage_is_asked }) => ({
       text: TEXT,
       finish: finish.stop,
-      usage: is_stream && usage_is_asked ? null : family === 'gemini' ? [9, 14] : [38, 14],
+      usage: isStream && usage_is_asked ? null : family === 'gemini' ? [9, 14] : [38, 14],
       turns: 1,
     }),
   };

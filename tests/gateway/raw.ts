@@ -20,11 +20,11 @@ export interface RawAnswer {
 
 /** Returns a request for the API of a recording, such as `openai/chat/plain.stream`, with credentials for that API. */
 export function rawAskFor(recording: string, text: string): RawAsk {
-  const is_stream = recording.endsWith('.stream');
-  const stream = is_stream ? { stream: true } : {};
+  const isStream = recording.endsWith('.stream');
+  const stream = isStream ? { stream: true } : {};
   const [family, api] = recording.split('/') as [string, string];
   if (family === 'gemini') {
-    const verb = is_stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+    const verb = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
     const body = { contents: [{ role: 'user', parts: [{ text }] }] };
     return post(`/v1beta/models/gemini-3.8-flash:${verb}`, body, { 'x-goog-api-key': KEY });
   }
@@ -38,7 +38,7 @@ export function rawAskFor(recording: string, text: string): RawAsk {
   }
   const own = { authorization: `Bearer ${KEY}` };
   if (api === 'models') return { path: '/v1/models', method: 'GET', body: null, headers: own };
-  const usage = is_stream ? { stream_options: { include_usage: true } } : {};
+  const usage = isStream ? { stream_options: { include_usage: true } } : {};
   const model = 'gpt-5.4-mini';
   if (api === 'responses') return post('/v1/responses', { model, input: text, ...stream }, own);
   if (api === 'completions')
@@ -56,22 +56,27 @@ function post(path: string, body: object, headers: Readonly<Record<string, strin
 }
 
 /** Sends the request, and reads the answer to its end. */
-export async function askRaw(base_url: string, { path, method, body, headers }: RawAsk): Promise<RawAnswer> {
+export async function askRaw(baseUrl: string, { path, method, body, headers }: RawAsk): Promise<RawAnswer> {
   const own = { ...headers, ...(body === null ? {} : { 'content-type': 'application/json' }) };
-  const asked = request(`${base_url}${path}`, { method, headers: own, agent: false });
+  const asked = request(`${baseUrl}${path}`, { method, headers: own, agent: false });
   asked.end(body ?? undefined);
   const answered = once(asked, 'response');
   // A broken connection also emits an error here, after the headers of the answer.
   asked.on('error', () => {});
   const [answer] = (await answered) as [IncomingMessage];
   const chunks: Buffer[] = [];
-  let is_broken = false;
+  let isBroken = false;
   try {
     for await (const chunk of answer) chunks.push(chunk as Buffer);
   } catch {
-    is_broken = true;
+    isBroken = true;
   }
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks), is_broken };
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    body: Buffer.concat(chunks),
+    is_broken: isBroken,
+  };
 }
 
 /** Returns the JSON values of a stream in order, without data that is not an event of the protocol. */

@@ -32,10 +32,10 @@ const NOTHING: Omit<ClientReading, 'pieces'> = {
 };
 
 /** Returns the request of a program without special options. */
-export function getAsk({ api, model }: Lane, base_url: string, more: Partial<Ask>): Ask {
+export function getAsk({ api, model }: Lane, baseUrl: string, more: Partial<Ask>): Ask {
   return {
     api,
-    base_url,
+    base_url: baseUrl,
     key: KEY,
     model,
     is_stream: false,

@@ -30,8 +30,8 @@ export function assertSameRequests(
     assert.deepEqual(getHeaders(other), getHeaders(one));
     const body = other.body.toString('utf8');
     const expected = one.body.toString('utf8');
-    const is_asked = !lane.usage_is_asked || body.includes('"include_usage": true') || body === expected;
-    const came = is_asked ? body : withoutUsage(body);
+    const isAsked = !lane.usage_is_asked || body.includes('"include_usage": true') || body === expected;
+    const came = isAsked ? body : withoutUsage(body);
     const same = lane.client === 'google' ? [joined(came), joined(expected)] : [came, expected];
     assert.equal(same[0], same[1], 'bytes of the body');
   }

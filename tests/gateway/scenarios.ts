@@ -50,26 +50,26 @@ const callsUsage = ({ family }: Lane) =>
 const streamed = (lane: Lane, usage: readonly [number, number]) => (lane.usage_is_asked ? null : usage);
 
 /** Returns the expected end of a conversation with tools. */
-export function afterTools(lane: Lane, is_stream: boolean): ExpectedReading {
+export function afterTools(lane: Lane, isStream: boolean): ExpectedReading {
   const [input, output] = callsUsage(lane);
   const usage = lane.adds_usage ? ([141 + input, 19 + output] as const) : ([141, 19] as const);
   const shown = { text: AFTER_TOOLS, finish: lane.finish.stop, calls: CALLS, turns: 2 };
-  return { ...shown, usage: is_stream ? streamed(lane, usage) : usage };
+  return { ...shown, usage: isStream ? streamed(lane, usage) : usage };
 }
 
-function calls(lane: Lane, is_stream: boolean): ExpectedReading {
+function calls(lane: Lane, isStream: boolean): ExpectedReading {
   const usage = callsUsage(lane);
   const thinking = lane.thinks ? THINKING : null;
   const shown = { text: lane.preface, thinking, finish: lane.finish.calls, calls: CALLS, turns: 1 };
-  return { ...shown, usage: is_stream ? streamed(lane, usage) : usage };
+  return { ...shown, usage: isStream ? streamed(lane, usage) : usage };
 }
 
-function refusal(lane: Lane, is_stream: boolean): ExpectedReading {
+function refusal(lane: Lane, isStream: boolean): ExpectedReading {
   const usage = lane.family === 'gemini' ? ([9, null] as const) : ([24, 7] as const);
   return {
     [lane.refuses === 'refusal' ? 'refusal' : 'text']: lane.refuses === 'finish' ? null : REFUSAL,
     finish: lane.finish.refusal,
-    usage: is_stream && lane.usage_is_asked ? null : usage,
+    usage: isStream && lane.usage_is_asked ? null : usage,
     turns: 1,
   };
 }
@@ -288,12 +288,12 @@ const lookups: readonly Scenario[] = [
     steps: step('plain'),
     expect: () => ({ text: TEXT, finish: 'stop', usage: [6, 12], turns: 1 }),
   },
-  ...[false, true].map((has_usage) => ({
-    name: `a streamed completion ${has_usage ? 'that tells its usage' : ''}`,
+  ...[false, true].map((hasUsage) => ({
+    name: `a streamed completion ${hasUsage ? 'that tells its usage' : ''}`,
     isFor: ({ api }: Lane) => api === 'completions',
-    ask: { is_stream: true, has_usage },
+    ask: { is_stream: true, has_usage: hasUsage },
     steps: step('plain.stream'),
-    expect: () => ({ text: TEXT, finish: 'stop', usage: has_usage ? ([6, 12] as const) : null, turns: 1 }),
+    expect: () => ({ text: TEXT, finish: 'stop', usage: hasUsage ? ([6, 12] as const) : null, turns: 1 }),
   })),
   {
     name: 'an embedding',

@@ -55,9 +55,9 @@ test('every lane has its scenarios', () => {
 const direct = new Map<string, Outcome>();
 
 /** Runs all lanes concurrently, and checks the number of scenarios of each. */
-function runLanes(t: TestContext, base_url: string, look: Look): Promise<void> {
+function runLanes(t: TestContext, baseUrl: string, look: Look): Promise<void> {
   for (const lane of ALL) assert.equal(scenariosOf(lane).length, COUNTS[nameOf(lane)], nameOf(lane));
-  return runTable(t, { provider, clients, base_url, lanes: ALL, scenariosOf, look });
+  return runTable(t, { provider, clients, base_url: baseUrl, lanes: ALL, scenariosOf, look });
 }
 
 test('the client programs are written as the types of their SDKs say', (t) => {

@@ -28,7 +28,7 @@ function tokens(text: string): string[] {
 
 let asks = 0;
 
-async function ask(lane: Lane, base_url: string, document: string) {
+async function ask(lane: Lane, baseUrl: string, document: string) {
   asks += 1;
   const mark = `structured ${asks}`;
   const recording = `${lane.recordings}/plain.stream`;
@@ -36,7 +36,7 @@ async function ask(lane: Lane, base_url: string, document: string) {
   const headers = { 'x-case': mark };
   return stage.clients.ask(
     lane.client,
-    getAsk(lane, base_url, { is_stream: true, is_structured: true, headers }),
+    getAsk(lane, baseUrl, { is_stream: true, is_structured: true, headers }),
   );
 }
 

@@ -15,15 +15,15 @@ const ANSWERED = 'Sent to [EMAIL_1], not to [EMAIL_2] [EMAIL_3].';
 
 const stage = await openStage(() => ({ config: { redaction: { mode: 'tokenize' } } }));
 
-function answered(name: string, pieces: readonly string[], is_stream: boolean): Scenario {
+function answered(name: string, pieces: readonly string[], isStream: boolean): Scenario {
   return {
     name,
-    ask: { text: PROMPT, is_stream },
-    steps: step(is_stream ? 'plain.stream' : 'plain', { pieces: { text: pieces } }),
+    ask: { text: PROMPT, is_stream: isStream },
+    steps: step(isStream ? 'plain.stream' : 'plain', { pieces: { text: pieces } }),
     expect: ({ family, finish, usage_is_asked }) => ({
       text: ANSWER,
       finish: finish.stop,
-      usage: is_stream && usage_is_asked ? null : family === 'gemini' ? [9, 14] : [38, 14],
+      usage: isStream && usage_is_asked ? null : family === 'gemini' ? [9, 14] : [38, 14],
       turns: 1,
     }),
     received: [SENT],
@@ -38,16 +38,16 @@ const SCENARIOS: readonly Scenario[] = [
   answered('a stream', [ANSWERED], true),
   answered('a stream, unit by unit', [...ANSWERED], true),
   ...[false, true].map(
-    (is_stream): Scenario => ({
-      name: `a tool call${is_stream ? ', streamed' : ''}`,
-      ask: { text: PROMPT, tools: ['save_contact'], is_stream },
-      steps: step(is_stream ? 'one-call.stream' : 'one-call', {
+    (isStream): Scenario => ({
+      name: `a tool call${isStream ? ', streamed' : ''}`,
+      ask: { text: PROMPT, tools: ['save_contact'], is_stream: isStream },
+      steps: step(isStream ? 'one-call.stream' : 'one-call', {
         pieces: { tool: ['save_contact'], arguments: ARGUMENTS },
       }),
       expect: ({ family, finish, usage_is_asked }) => ({
         calls: [{ tool: 'save_contact', arguments: { to: [OTHER], text: `for ${EMAIL} only` } }],
         finish: finish.calls,
-        usage: is_stream && usage_is_asked ? null : family === 'anthropic' ? [388, 51] : [88, 21],
+        usage: isStream && usage_is_asked ? null : family === 'anthropic' ? [388, 51] : [88, 21],
         turns: 1,
       }),
       received: [SENT],

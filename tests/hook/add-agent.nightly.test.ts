@@ -11,8 +11,8 @@ after(() => {
   for (const copy of copies) rmSync(copy, { recursive: true, force: true, maxRetries: 5 });
 });
 
-function openCopy(with_agent: boolean) {
-  const copy = copySource(...(with_agent ? [extensions['coding agent']] : []));
+function openCopy(withAgent: boolean) {
+  const copy = copySource(...(withAgent ? [extensions['coding agent']] : []));
   copies.push(copy);
   const project = join(copy, 'project');
   mkdirSync(project);
@@ -59,10 +59,10 @@ test('a new agent is in help, hook, setup and doctor', () => {
   const { checks } = JSON.parse(run('doctor', '--coding-agent', 'fake', '--json').stdout) as {
     checks: readonly { coding_agent: string | null; event: string | null }[];
   };
-  const tested_events = new Set(
+  const testedEvents = new Set(
     checks.filter(({ coding_agent }) => coding_agent === 'fake').map(({ event }) => event),
   );
-  assert.ok(tested_events.has('PreToolUse') && tested_events.has('UserPromptSubmit'));
+  assert.ok(testedEvents.has('PreToolUse') && testedEvents.has('UserPromptSubmit'));
   const away = run('setup', 'fake', '--uninstall', '--yes');
   assert.equal(away.status, 0, away.all);
 });

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { expectRows } from '../../src/core/testing/expect-rows.ts';
-import { is_nightly } from '../support/nightly.ts';
+import { isNightly } from '../support/nightly.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { gone, hook, readOwner, root, run, service } from './support.ts';
@@ -63,11 +63,11 @@ async function startDaemonProcess(
 /** Returns whether a process accepts connections at the socket. A killed process leaves its socket file. */
 async function isOpen(dir: string): Promise<boolean> {
   const socket = connect(join(dir, '.service/content.sock'));
-  const is_open = await new Promise<boolean>((resolve) => {
+  const answers = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
   });
   socket.destroy();
-  return is_open;
+  return answers;
 }
 
 const program = join(root, 'src', 'entry', 'hook', 'daemon-process.ts');
@@ -151,7 +151,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
     assert.equal(told, decision);
     assert.equal(timesIn(written(dir), event_id), 1, 'what was decided is written down');
   }
-  for (let round = 0; round < 6; round += is_nightly ? 1 : 3) {
+  for (let round = 0; round < 6; round += isNightly ? 1 : 3) {
     const child = await startDaemonProcess(t, dir, [program, getVersion(dir)]);
     const asking = decided(dir, HARMFUL, ALONE);
     await new Promise((done) => setTimeout(done, round * 15));

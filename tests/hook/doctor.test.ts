@@ -83,11 +83,8 @@ test('the report for users has the same findings, with the fixes', async () => {
 
 test('a missing hook is a failure, also if no agent is named', async () => {
   const machine = createMachine();
-  const without_agents = await diagnose(machine);
-  assert.deepEqual(
-    [without_agents.code, listComplaints(without_agents)],
-    [1, ['fail coding_agent.installed']],
-  );
+  const withoutAgents = await diagnose(machine);
+  assert.deepEqual([withoutAgents.code, listComplaints(withoutAgents)], [1, ['fail coding_agent.installed']]);
   const asked = await diagnose(machine, '--coding-agent', 'gemini');
   assert.deepEqual([asked.code, listComplaints(asked)], [1, ['fail coding_agent.installed']]);
   assert.equal((await runService(machine, ['doctor', '--coding-agent', 'emacs'])).code, 2);
@@ -418,8 +415,8 @@ test('a command that setup did not write is reported and never run', async () =>
   assert.throws(() => readFileSync(proof), /ENOENT/);
   const refused = checks.filter(({ name }) => name === 'hook.command');
   // One of them begins with another program, so it is not a hook of ours.
-  const expected_count = codingAgents.length * (HOSTILE.length + 2);
-  assert.deepEqual([tried_count, refused.length, code], [0, expected_count, 1]);
+  const expectedCount = codingAgents.length * (HOSTILE.length + 2);
+  assert.deepEqual([tried_count, refused.length, code], [0, expectedCount, 1]);
   for (const { next } of refused) assert.match(next ?? '', /customshouse setup/);
 });
 
@@ -429,8 +426,8 @@ testNightly(
   async () => {
     const machine = createMachine();
     for (const { name } of codingAgents) {
-      const set_up = await runService(machine, ['setup', name, '--yes']);
-      assert.equal(set_up.code, 0, set_up.stderr);
+      const setUp = await runService(machine, ['setup', name, '--yes']);
+      assert.equal(setUp.code, 0, setUp.stderr);
     }
     const { checks, tried_count, blocking_count } = await diagnose(machine);
     assert.deepEqual(
@@ -455,17 +452,17 @@ test('an owner of the state folder that does not answer is reported without a wa
     entry: (entry) =>
       getCommand(entry, (command) => command.replace(' --config', ' --timeout-ms 1000 --config')),
   });
-  const state_dir = join(machine.project, '.service');
-  mkdirSync(join(state_dir, 'operator'), { recursive: true, mode: 0o700 });
+  const stateDir = join(machine.project, '.service');
+  mkdirSync(join(stateDir, 'operator'), { recursive: true, mode: 0o700 });
   const silent = ['content.sock', 'operator/operator.sock'].map((name) =>
-    createServer(() => {}).listen(join(state_dir, name)),
+    createServer(() => {}).listen(join(stateDir, name)),
   );
   await Promise.all(silent.map((each) => once(each, 'listening')));
   const { checks } = await diagnose(machine, '--coding-agent', 'claude-code');
   for (const each of silent) each.close();
   const failed = checks.filter((each) => each.status === 'fail').map(({ name }) => name);
   assert.deepEqual(failed, ['hook.passes', 'state.owner']);
-  chmodSync(join(state_dir, 'operator'), 0o755);
+  chmodSync(join(stateDir, 'operator'), 0o755);
   const open = await diagnose(machine, '--coding-agent', 'claude-code');
   const [owner] = open.checks.filter((each) => each.status === 'fail');
   assert.equal(owner?.name, 'state.owner');

@@ -15,9 +15,9 @@ const bin = join(folder, 'bin');
 mkdirSync(bin);
 symlinkSync(join(root, 'service'), join(bin, 'customshouse'));
 
-const environment = (home: string, has_program = true) => {
+const environment = (home: string, hasProgram = true) => {
   const own = ownNodeEnvironment({ SERVICE_HOOK_DAEMON: 'off' });
-  return { ...own, HOME: home, PATH: `${has_program ? `${bin}:` : ''}${own.PATH}` };
+  return { ...own, HOME: home, PATH: `${hasProgram ? `${bin}:` : ''}${own.PATH}` };
 };
 const run = (project: string, words: readonly string[], env = environment(folder)) =>
   runProgram([join(root, 'service'), ...words], { cwd: project, env });
@@ -111,10 +111,10 @@ test('without the program in the PATH every tool is refused, and doctor says wha
   const input = JSON.stringify(
     doctor.buildPayload('PreToolUse', { text: 'ls', session_id: 's', cwd: project, now_ms: 0 }),
   );
-  const ask = (has_program: boolean, more: object = {}) =>
+  const ask = (hasProgram: boolean, more: object = {}) =>
     spawnSync('/bin/sh', ['-c', asRun.command], {
       cwd: folder,
-      env: { ...environment(folder, has_program), CLAUDE_PROJECT_DIR: project, ...more },
+      env: { ...environment(folder, hasProgram), CLAUDE_PROJECT_DIR: project, ...more },
       input,
       encoding: 'utf8',
     });

@@ -98,8 +98,8 @@ async function staged(t: TestContext, agent: Agent): Promise<{ stage: Stage; mod
   return { stage, model, config };
 }
 
-function stopResident(state_dir: string): void {
-  const owner = join(state_dir, 'owner.json');
+function stopResident(stateDir: string): void {
+  const owner = join(stateDir, 'owner.json');
   if (existsSync(owner)) process.kill((JSON.parse(readFileSync(owner, 'utf8')) as { pid: number }).pid);
 }
 

@@ -91,14 +91,14 @@ const CHAT: Api = {
   result: '"role":"tool"',
   answer: ({ body, command, count }, wants) => {
     const asked = { name: 'bash', arguments: JSON.stringify({ command, description: 'what was asked' }) };
-    const tool_calls = [{ index: 0, id: `call_${count}`, type: 'function', function: asked }];
-    const delta = { role: 'assistant', ...(wants ? { tool_calls } : { content: DONE }) };
+    const toolCalls = [{ index: 0, id: `call_${count}`, type: 'function', function: asked }];
+    const delta = { role: 'assistant', ...(wants ? { tool_calls: toolCalls } : { content: DONE }) };
     const chunk = { id: `c_${count}`, object: 'chat.completion.chunk', created: 1, model: body.model };
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    const finish_reason = wants ? 'tool_calls' : 'stop';
+    const finishReason = wants ? 'tool_calls' : 'stop';
     return [
       getData({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] }),
-      getData({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason }], usage }),
+      getData({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: finishReason }], usage }),
       'data: [DONE]\n\n',
     ];
   },
@@ -135,10 +135,10 @@ export async function startModel(): Promise<Model> {
     requests.push(text);
     const body = JSON.parse(text) as Record<string, unknown>;
     const last = JSON.stringify(api.last(body) ?? null);
-    const has_result = last.includes(api.result);
-    if (has_result) results.push(last);
+    const hasResult = last.includes(api.result);
+    if (hasResult) results.push(last);
     // A side question, such as for a title, has no tools.
-    const wants = !has_result && getList(body.tools).length > 0;
+    const wants = !hasResult && getList(body.tools).length > 0;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(api.answer({ body, command, count: requests.length }, wants).join(''));
   };

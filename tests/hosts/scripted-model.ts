@@ -52,7 +52,7 @@ const messages: Api = {
         delta: { type: 'input_json_delta', partial_json: JSON.stringify(given) },
       })),
     ];
-    const stop_reason = calls.length > 0 ? 'tool_use' : 'end_turn';
+    const stopReason = calls.length > 0 ? 'tool_use' : 'end_turn';
     return [
       named('message_start', { message: { ...head, content: [], stop_reason: null, stop_sequence: null } }),
       ...blocks.flatMap(({ block, delta }, index) => [
@@ -60,7 +60,7 @@ const messages: Api = {
         named('content_block_delta', { index, delta }),
         named('content_block_stop', { index }),
       ]),
-      named('message_delta', { delta: { stop_reason, stop_sequence: null }, usage }),
+      named('message_delta', { delta: { stop_reason: stopReason, stop_sequence: null }, usage }),
       named('message_stop', {}),
     ];
   },
@@ -84,9 +84,13 @@ const responses: Api = {
     const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
     return [
       { type: 'response.created', response: { id: 'resp_1' } },
-      ...items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item })),
+      ...items.map((item, outputIndex) => ({
+        type: 'response.output_item.done',
+        output_index: outputIndex,
+        item,
+      })),
       { type: 'response.completed', response: { id: 'resp_1', usage } },
-    ].map(({ type, ...data }, sequence_number) => named(type, { ...data, sequence_number }));
+    ].map(({ type, ...data }, sequenceNumber) => named(type, { ...data, sequence_number: sequenceNumber }));
   },
 };
 
@@ -94,8 +98,8 @@ const chat: Api = {
   path: /\/chat\/completions$/,
   write: ({ text, calls }, model) => {
     const chunk = { id: 'c_1', object: 'chat.completion.chunk', created: 1, model };
-    const saying = (delta: object, finish_reason: string | null = null) =>
-      unnamed({ ...chunk, choices: [{ index: 0, delta, finish_reason }] });
+    const saying = (delta: object, finishReason: string | null = null) =>
+      unnamed({ ...chunk, choices: [{ index: 0, delta, finish_reason: finishReason }] });
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     return [
       saying({ role: 'assistant', content: text }),

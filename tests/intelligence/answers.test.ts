@@ -183,8 +183,8 @@ test('a proposal is never called harmless because it is too large to compare', a
 });
 
 test('an existing configuration is not replaced', () => {
-  const rows = [true, false].map((has_configuration) => {
-    const request = { outline, has_configuration, reads_identities: true };
+  const rows = [true, false].map((hasConfiguration) => {
+    const request = { outline, has_configuration: hasConfiguration, reads_identities: true };
     const { artifacts, problems } = autoConfigAdvisor.read(AUTO_CONFIG_GOOD, request);
     return [artifacts.length, problems.length, /not replaced/.test(problems.join())];
   });

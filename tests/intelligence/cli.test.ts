@@ -71,10 +71,10 @@ async function withProject(use: (project: Project) => Promise<void>): Promise<vo
   }
 }
 
-function writeConfig(cwd: string, base_url: string, settings = ''): void {
+function writeConfig(cwd: string, baseUrl: string, settings = ''): void {
   writeFileSync(
     join(cwd, 'service.yaml'),
-    `paths: {identity_files: [agents/*.yaml]}\nintelligence: {enabled: true, backend: {provider: local, model: "${MODEL}", base_url: "${base_url}", retries: 0}${settings}}\n`,
+    `paths: {identity_files: [agents/*.yaml]}\nintelligence: {enabled: true, backend: {provider: local, model: "${MODEL}", base_url: "${baseUrl}", retries: 0}${settings}}\n`,
   );
 }
 
@@ -88,15 +88,15 @@ function snapshot(folder: string): Record<string, string> {
 
 test('explain prints the answer, and the prompt without sending it', () =>
   withProject(async ({ run, model, cwd }) => {
-    const event_id = await recordScan(cwd, { text: `Use ${SECRET}`, agent_id: SECRET });
-    const shown = await run('intelligence', 'explain', event_id, '--show-prompt');
+    const eventId = await recordScan(cwd, { text: `Use ${SECRET}`, agent_id: SECRET });
+    const shown = await run('intelligence', 'explain', eventId, '--show-prompt');
     assert.equal(shown.code, 0, shown.stderr);
     assert.match(shown.stdout, /^--- system ---\n[\s\S]*\n--- user ---\n<untrusted-data name="event">/);
-    assert.ok(!shown.stdout.includes(SECRET) && !shown.stdout.includes(event_id));
+    assert.ok(!shown.stdout.includes(SECRET) && !shown.stdout.includes(eventId));
     assert.match(shown.stderr, /Nothing was sent/);
     assert.equal(model.questions.length, 0);
     model.answerWith(INCIDENT_GOOD);
-    const explained = await run('intelligence', 'explain', event_id);
+    const explained = await run('intelligence', 'explain', eventId);
     assert.equal(explained.code, 0, explained.stderr);
     assert.match(explained.stdout, /^advisor-test:1b writes:\n\| Category: secret-exposure\n/);
     const { messages } = model.questions[0]!.body;
@@ -104,7 +104,7 @@ test('explain prints the answer, and the prompt without sending it', () =>
       `--- system ---\n${messages[0].content}\n--- user ---\n${messages[1].content}\n`,
       shown.stdout,
     );
-    const json = await run('intelligence', 'explain', event_id, '--json');
+    const json = await run('intelligence', 'explain', eventId, '--json');
     assert.equal(JSON.parse(json.stdout).metadata.severity, 'high');
     const unknown = await run('intelligence', 'explain', 'evt_000000000000000000000000');
     assert.deepEqual([unknown.code, model.questions.length], [1, 2]);

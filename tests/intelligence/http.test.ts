@@ -20,7 +20,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '../support/model-server/model-server.ts';
-import { is_nightly } from '../support/nightly.ts';
+import { isNightly } from '../support/nightly.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** Concatenated, so that no secret scanner of repositories reports it. */
@@ -33,10 +33,10 @@ for (const provider of PROVIDERS) {
     let model: ModelServer;
     let service: TestService;
     let ask: ApiClient;
-    let event_id = '';
+    let eventId = '';
     /** Declares a test for one back end, because it depends on none; the nightly round runs it for each. */
     const testOnce = (name: string, work: () => Promise<void>): void => {
-      if (is_nightly || provider === PROVIDERS[0]) void test(name, work);
+      if (isNightly || provider === PROVIDERS[0]) void test(name, work);
     };
     before(async () => {
       model = await startModelServer(null, [INCIDENT_GOOD], provider === 'local' ? {} : { key: MODEL_KEY });
@@ -63,7 +63,7 @@ for (const provider of PROVIDERS) {
         body: { text: `Use ${SECRET}`, agent_id: `bot ${SECRET}`, session_id: 'sess-jane.doe@corp.io' },
       });
       assert.equal(scanned.body.decision, 'block');
-      event_id = scanned.body.event_id;
+      eventId = scanned.body.event_id;
     });
     after(async () => {
       await service.stop();
@@ -85,7 +85,7 @@ for (const provider of PROVIDERS) {
         { path: '/v1/dashboard/intelligence/explain', as: { user: 'viewer' } },
       ];
       for (const { path, as } of routes) {
-        const { status, body } = await ask(path, { body: { event_id }, ...(as && { as }) });
+        const { status, body } = await ask(path, { body: { event_id: eventId }, ...(as && { as }) });
         assert.equal(status, 200, JSON.stringify(body));
         assert.equal(body.advisor_name, 'incident');
         assert.equal(body.status, 'success');
@@ -94,14 +94,14 @@ for (const provider of PROVIDERS) {
         assert.deepEqual(body.artifacts, {});
         assert.deepEqual(
           [body.metadata.category, body.metadata.severity, body.metadata.event_id],
-          ['secret-exposure', 'high', event_id],
+          ['secret-exposure', 'high', eventId],
         );
       }
       const { path, prompt, authorization, body } = model.questions.at(-1)!;
       assert.equal(path, provider === 'local' ? '/api/chat' : '/v1/chat/completions');
       assert.equal(authorization, provider === 'local' ? null : `Bearer ${MODEL_KEY}`);
       assert.equal(body.stream, false);
-      for (const planted of [SECRET, 'jane.doe', event_id, 'bot sk-'])
+      for (const planted of [SECRET, 'jane.doe', eventId, 'bot sk-'])
         assert.ok(!prompt.includes(planted), planted);
       assert.match(prompt, /"agent": "agent-1"/);
       assert.match(prompt, /"secret\.credential/);
@@ -119,7 +119,7 @@ for (const provider of PROVIDERS) {
           metadata.input_tokens,
           metadata.output_tokens,
         ],
-        ['incident', 'success', event_id, 812, 241],
+        ['incident', 'success', eventId, 812, 241],
       );
       assert.ok(
         !JSON.stringify(calls.body).includes('A developer pasted'),
@@ -129,7 +129,7 @@ for (const provider of PROVIDERS) {
 
     test('a chatty answer is understood', async () => {
       model.answerWith(INCIDENT_CHATTY);
-      const { body } = await ask('/v1/intelligence/explain', { body: { event_id } });
+      const { body } = await ask('/v1/intelligence/explain', { body: { event_id: eventId } });
       assert.deepEqual([body.metadata.category, body.metadata.severity], ['prompt-injection', 'critical']);
       assert.ok(!body.summary.includes('The user wants me to classify'));
     });

@@ -128,11 +128,11 @@ export async function inspect(
 /** Decides an approval request as an approver. */
 export async function decide(
   service: Pick<TestService, 'url' | 'state_dir'>,
-  request_id: string,
+  requestId: string,
   word: 'approve' | 'deny',
 ): Promise<void> {
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
-  const answer = await fetch(`${service.url}/v1/approvals/${request_id}/${word}`, {
+  const answer = await fetch(`${service.url}/v1/approvals/${requestId}/${word}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: '{}',

@@ -273,10 +273,10 @@ test('resources and prompts are untrusted too', () =>
 test('a call that needs approval names the request, and goes through once when it is approved', () =>
   wrapped({ tools: [tool('pay')] }, async (client) => {
     const told = await callTool(client, 'pay', { path: 'invoice-1' });
-    const request_id = /apr_[0-9a-f]+/.exec(String(told.said.text))?.[0];
-    assert.ok(told.isError && request_id !== undefined, String(told.said.text));
+    const requestId = /apr_[0-9a-f]+/.exec(String(told.said.text))?.[0];
+    assert.ok(told.isError && requestId !== undefined, String(told.said.text));
     assert.equal((await callTool(client, 'pay', { path: 'invoice-1' })).isError, true);
-    await decide(service, request_id, 'approve');
+    await decide(service, requestId, 'approve');
     assert.equal((await callTool(client, 'pay', { path: 'invoice-2' })).isError, true);
     assert.equal((await callTool(client, 'pay', { path: 'invoice-1' })).isError, false);
     assert.equal((await callTool(client, 'pay', { path: 'invoice-1' })).isError, true);
@@ -341,7 +341,7 @@ for (const era of ERAS)
   test(`the user of the client is referred to an approval, and cannot approve it, ${era}`, async () => {
     const asked: string[] = [];
     const client = newClient(era, { elicitation: { form: {} } });
-    let does: (request_id: string) => Promise<void> = async () => {};
+    let does: (requestId: string) => Promise<void> = async () => {};
     client.setRequestHandler('elicitation/create', async ({ params }) => {
       asked.push(params.message);
       await does(/apr_[0-9a-f]{24}/.exec(params.message)![0]);
@@ -350,15 +350,15 @@ for (const era of ERAS)
     await wrapped(
       { tools: [tool('pay')] },
       async () => {
-        does = (request_id) => decide(service, request_id, 'approve');
+        does = (requestId) => decide(service, requestId, 'approve');
         assert.equal((await callTool(client, 'pay', { path: 'one' })).isError, false);
-        does = (request_id) => decide(service, request_id, 'deny');
+        does = (requestId) => decide(service, requestId, 'deny');
         const denied = await callTool(client, 'pay', { path: 'two' });
         assert.match(String(denied.said.text), /is denied/);
         // The approval itself may arrive after the user's answer in the MCP client.
         let later: Promise<void> | null = null;
-        does = async (request_id) => {
-          later = sleep(300).then(() => decide(service, request_id, 'approve'));
+        does = async (requestId) => {
+          later = sleep(300).then(() => decide(service, requestId, 'approve'));
         };
         assert.equal((await callTool(client, 'pay', { path: 'three' })).isError, false);
         await later;

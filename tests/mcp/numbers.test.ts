@@ -29,7 +29,7 @@ const RESULTS: ResultTexts = { initialize: INITIALIZED, 'tools/list': TOOLS, 'to
 let folder: string;
 let service: TestService;
 let web: Server;
-let is_stream = false;
+let isStream = false;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'service-numbers-'));
   writeFileSync(join(folder, 'script.json'), JSON.stringify(RESULTS));
@@ -40,7 +40,7 @@ before(async () => {
     const { id, method } = JSON.parse(body) as { id?: number; method: string };
     if (id === undefined) return void response.writeHead(202).end();
     const text = answerTo(RESULTS, id, method, body);
-    if (!is_stream) return void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    if (!isStream) return void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`event: message\r\ndata: ${text}\r\n\r\n`);
   }).listen(0, '127.0.0.1');
@@ -131,6 +131,6 @@ test('numbers keep their digits on standard input and output', async () => {
 test('numbers keep their digits over HTTP', async () => {
   assertExact(await overHttp('web__get'), 'one answer');
   assertExact(await overHttp('local__get'), 'a program');
-  is_stream = true;
+  isStream = true;
   assertExact(await overHttp('web__get'), 'a stream');
 });

@@ -248,12 +248,12 @@ test('addresses where clouds keep credentials are not called', () =>
   }));
 
 /** Returns the number of tool lists that were checked for an agent. */
-async function getLooks(agent_id: string): Promise<number> {
+async function getLooks(agentId: string): Promise<number> {
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${service.url}/v1/audit/query`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ agent_id, tool_name: 'tools/list' }),
+    body: JSON.stringify({ agent_id: agentId, tool_name: 'tools/list' }),
   });
   return ((await answer.json()) as { events: object[] }).events.length;
 }
@@ -323,9 +323,9 @@ test('an approval is found by the same call, whichever worker and connection it 
   turning.turn({ tools: [tool('do'), tool('pay')] });
   const pay = (path: string) => through(ERAS[1], (client) => callTool(client, 'turning__pay', { path }));
   const told = await pay('one');
-  const request_id = /apr_[0-9a-f]+/.exec(String(told.said.text))?.[0];
-  assert.ok(told.isError && request_id !== undefined);
-  await decide(service, request_id, 'approve');
+  const requestId = /apr_[0-9a-f]+/.exec(String(told.said.text))?.[0];
+  assert.ok(told.isError && requestId !== undefined);
+  await decide(service, requestId, 'approve');
   assert.equal((await pay('two')).isError, true);
   assert.equal((await pay('one')).isError, false);
   assert.equal((await pay('one')).isError, true);
@@ -335,21 +335,21 @@ test('the user of the client is referred to the approval, and their answer appro
   turning.turn({ tools: [tool('do'), tool('pay')] });
   const asked: string[] = [];
   const client = newClient(ERAS[0], { elicitation: {} });
-  let does: (request_id: string) => Promise<'accept' | 'decline' | 'cancel'> = async () => 'accept';
+  let does: (requestId: string) => Promise<'accept' | 'decline' | 'cancel'> = async () => 'accept';
   client.setRequestHandler('elicitation/create', async ({ params }) => {
-    const request_id = /apr_[0-9a-f]{24}/.exec(params.message)![0];
+    const requestId = /apr_[0-9a-f]{24}/.exec(params.message)![0];
     asked.push(params.message);
-    return { action: await does(request_id), content: {} };
+    return { action: await does(requestId), content: {} };
   });
   await connectGateway(service, ERAS[0], {}, client);
   try {
-    does = async (request_id) => {
-      await decide(service, request_id, 'approve');
+    does = async (requestId) => {
+      await decide(service, requestId, 'approve');
       return 'accept';
     };
     assert.equal((await callTool(client, 'turning__pay', { path: 'a' })).isError, false);
-    does = async (request_id) => {
-      await decide(service, request_id, 'deny');
+    does = async (requestId) => {
+      await decide(service, requestId, 'deny');
       return 'accept';
     };
     assert.match(String((await callTool(client, 'turning__pay', { path: 'b' })).said.text), /is denied/);

@@ -40,7 +40,7 @@ export interface AccessWorld {
   readonly routes: readonly AccessRoute[];
   readonly service: Awaited<ReturnType<typeof serve>>;
   /** Makes a request for approval of a tenant, and returns its ID. */
-  readonly request: (tenant_id: string) => Promise<string>;
+  readonly request: (tenantId: string) => Promise<string>;
   /** Calls a route with its example. */
   readonly ask: (route: AccessRoute, caller: AccessCaller) => Promise<Answer>;
   readonly close: () => Promise<void>;
@@ -73,9 +73,9 @@ export async function openAccessWorld(): Promise<AccessWorld> {
   });
   for (const role of ROLES) {
     for (const tenant of ['acme', '*']) {
-      const user_id = `${role}-${tenant === '*' ? 'all' : tenant}`;
-      await accounts.addUser({ user_id, name: null, roles: [role], tenants: [tenant] }, 'operator');
-      const begun = await beginSession(parts, { user_id }, 'password', false, TEST_ORIGIN);
+      const userId = `${role}-${tenant === '*' ? 'all' : tenant}`;
+      await accounts.addUser({ user_id: userId, name: null, roles: [role], tenants: [tenant] }, 'operator');
+      const begun = await beginSession(parts, { user_id: userId }, 'password', false, TEST_ORIGIN);
       const token = begun.outcome === 'signed_in' ? begun.session_token : '';
       callers.push(...listUserCallers(role, tenant, token));
     }
@@ -85,7 +85,7 @@ export async function openAccessWorld(): Promise<AccessWorld> {
     // After a sign-out the later routes would see no user.
     routes: [...operations.filter(({ name }) => name !== 'session_sign_out'), ...OTHER_ROUTES],
     service,
-    request: async (tenant_id) => (await approvals.check({ tenant_id })).approval!.request_id!,
+    request: async (tenantId) => (await approvals.check({ tenant_id: tenantId })).approval!.request_id!,
     ask: (route, caller) => askExample(service, route, caller),
     close: async () => {
       await service.close();
@@ -95,7 +95,7 @@ export async function openAccessWorld(): Promise<AccessWorld> {
   };
 }
 
-function createKeyCallers(state_dir: string) {
+function createKeyCallers(stateDir: string) {
   const keys = {
     agent: createApiKey('agent'),
     acme: createApiKey('agent-of-acme'),
@@ -109,7 +109,7 @@ function createKeyCallers(state_dir: string) {
     ['an agent in its tenant', keys.acme.key],
     ['an agent in another tenant', keys.acme.key],
     ['a key with every permission', keys.reader.key],
-    ['the operator token', ensureToken(state_dir, 'operator').token],
+    ['the operator token', ensureToken(stateDir, 'operator').token],
   ];
   return {
     keys: [
@@ -151,8 +151,8 @@ async function askExample(
 ): Promise<Answer> {
   const values: Record<string, string> = { ...(example as object), tenant_id };
   const path = http.path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? 'none');
-  const names_tenant = 'tenant_id' in ((input as { properties?: object }).properties ?? {});
-  const body = { ...(example as object), ...(names_tenant && { tenant_id }) };
+  const namesTenant = 'tenant_id' in ((input as { properties?: object }).properties ?? {});
+  const body = { ...(example as object), ...(namesTenant && { tenant_id }) };
   const request = { method: http.method, path, headers };
   return service.ask(http.method === 'GET' ? request : { ...request, body });
 }

@@ -40,14 +40,14 @@ function renderHelp(command: Command): string {
   command.configureOutput({ writeOut, getOutHelpWidth: () => WIDE });
   command.outputHelp();
   const help = command.createHelp();
-  const on_page = new Set([
+  const onPage = new Set([
     command.description(),
     ...command.registeredArguments.map((each) => help.argumentDescription(each)),
     ...command.options.map((each) => help.optionDescription(each)),
   ]);
   const lines = text.split('\n').map((line) => line.trimEnd());
   return lines
-    .filter((line) => line !== '' && ![...on_page].some((part) => part !== '' && line.endsWith(part)))
+    .filter((line) => line !== '' && ![...onPage].some((part) => part !== '' && line.endsWith(part)))
     .map((line, at) => (at === 0 ? `${line}\n` : `  ${line.trim().replaceAll(/ {3,}/g, '  ')}\n`))
     .join('');
 }

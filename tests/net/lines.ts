@@ -39,8 +39,8 @@ function subtract(lines: readonly string[], others: readonly string[]): readonly
 
 /** Returns one line for each value inside a JSON value, sorted: `violations[0].type "pii_detected"`. */
 export function flattenValue(value: unknown, path = ''): readonly string[] {
-  const is_empty = typeof value !== 'object' || value === null || Object.keys(value).length === 0;
-  if (is_empty) return [`${path} ${JSON.stringify(value)}`];
+  const isEmpty = typeof value !== 'object' || value === null || Object.keys(value).length === 0;
+  if (isEmpty) return [`${path} ${JSON.stringify(value)}`];
   if (Array.isArray(value)) return value.flatMap((each, at) => flattenValue(each, `${path}[${at}]`));
   return Object.entries(value)
     .sort(([one], [other]) => (one < other ? -1 : 1))

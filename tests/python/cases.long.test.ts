@@ -17,7 +17,7 @@ import {
 import { buildPythonCore } from '../../scripts/build/python.ts';
 import { locateComponent } from '../../scripts/components/components.ts';
 import { root, userEnvironment } from '../support/checkout.ts';
-import { is_nightly } from '../support/nightly.ts';
+import { isNightly } from '../support/nightly.ts';
 import { startTestService } from '../support/service.ts';
 import { PYTHON_CACHE } from './run-python.ts';
 
@@ -71,9 +71,9 @@ test('every case holds on both guards, which answer alike to the byte', {
 }, async (t) => {
   const wrong: string[] = [];
   let count = 0;
-  let over_http = 0;
+  let overHttp = 0;
   const groups = loadCases();
-  const sample = groups.filter((group) => is_nightly || needsService(group));
+  const sample = groups.filter((group) => isNightly || needsService(group));
   for (const group of groups) {
     const files = group.documents.map((value, at) => [`policies/${at}.yaml`, JSON.stringify(value)]);
     const service = sample.includes(group)
@@ -92,7 +92,7 @@ test('every case holds on both guards, which answer alike to the byte', {
         for (const field of ['decision', 'action', 'rule', 'reason'])
           if (verdict[field] !== judged[field])
             found.push(`${field} is not that of judge: ${verdict[field]}`);
-        if (client !== undefined) over_http += 1;
+        if (client !== undefined) overHttp += 1;
         if (client !== undefined && local !== client) found.push(`in process ${local}, over HTTP ${client}`);
         wrong.push(...found.map((sentence) => `${group.file}: ${each.name}: ${sentence}`));
         count += 1;
@@ -101,12 +101,12 @@ test('every case holds on both guards, which answer alike to the byte', {
       await service?.stop();
     }
   }
-  t.diagnostic(`${count} cases on the Python guard in process, ${over_http} over HTTP`);
+  t.diagnostic(`${count} cases on the Python guard in process, ${overHttp} over HTTP`);
   assert.deepEqual(wrong, []);
   assert.equal(count, runAll().count);
   assert.equal(
-    over_http,
+    overHttp,
     sample.reduce((sum, { cases }) => sum + cases.length, 0),
   );
-  assert.ok(over_http > 0);
+  assert.ok(overHttp > 0);
 });

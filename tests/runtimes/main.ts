@@ -85,19 +85,19 @@ async function runInWorkerd(): Promise<boolean> {
 
 /** Runs the bundle in a page. */
 async function runInChromium(): Promise<boolean> {
-  const page_url = 'http://guarded.test/';
+  const pageUrl = 'http://guarded.test/';
   const browser = await chromium.launch({
     executablePath: locateComponent('chromium') ?? '',
     args: ['--no-sandbox'],
   });
   try {
     const page = await browser.newPage();
-    await page.route(`${page_url}**`, (route) =>
+    await page.route(`${pageUrl}**`, (route) =>
       route.request().url().endsWith('.mjs')
         ? route.fulfill({ contentType: 'text/javascript', path: join(app, 'sdk.mjs') })
         : route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>SDK</title>' }),
     );
-    await page.goto(page_url);
+    await page.goto(pageUrl);
     const seen: unknown = await page.evaluate(`(async () => {
       const { BlockedError, guardVercelTools, quickstart } = await import('./sdk.mjs');
       let ran = 0;

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { BlockedError, createClientGuard, quickstart } from 'customshouse/sdk';
 import { guardVercelTools } from 'customshouse/sdk/vercel-ai';
 
-const began_ms = performance.now();
+const beganMs = performance.now();
 const guard = quickstart({ audit_path: process.argv[2] });
 const blocked = await guard.input('Use key sk-ABCDEF1234567890');
 assert.deepEqual([blocked.decision, blocked.rule], ['block', 'builtin.secret.input']);
-const first_ms = performance.now() - began_ms;
+const firstMs = performance.now() - beganMs;
 
 let shown = '';
 for await (const piece of guard.stream(['Mail jane.', 'doe@corp-', 'mail.io now.'])) shown += piece;
@@ -30,5 +30,5 @@ if (process.env.SERVICE_URL) {
 }
 await guard.close();
 assert.equal(readFileSync(guard.journal_path, 'utf8').trim().split('\n').length, 3);
-console.log(`ok, ${first_ms.toFixed(0)} ms to the first verdict`);
+console.log(`ok, ${firstMs.toFixed(0)} ms to the first verdict`);
 process.exit(0);

@@ -47,7 +47,7 @@ const CLIENT = "export * from './src/sdk/client/index.ts';";
 const BARE = `import './src/sdk/bare-globals.ts'; ${BROWSER}`;
 
 test('the bundle for browsers reads no file, and the client alone is small', async (t) => {
-  for (const [name, contents, kilobytes_max] of [
+  for (const [name, contents, kilobytesMax] of [
     ['the guard in process', BROWSER, 2_000],
     ['the client alone', CLIENT, 40],
   ] as const) {
@@ -58,7 +58,7 @@ test('the bundle for browsers reads no file, and the client alone is small', asy
     );
     const [size, packed] = [script.length / 1_000, gzipSync(script).length / 1_000];
     t.diagnostic(`${name}: ${size.toFixed(0)} kB, ${packed.toFixed(0)} kB compressed`);
-    assert.ok(size < kilobytes_max, `${size}`);
+    assert.ok(size < kilobytesMax, `${size}`);
   }
 });
 
@@ -164,10 +164,10 @@ test('the SDK loads no package that needs a newer Node', async () => {
   );
 });
 
-const browser_path = locateComponent('chromium');
+const browserPath = locateComponent('chromium');
 
 test('a page in Chromium guards by itself', {
-  skip: browser_path === null && 'chromium is not installed',
+  skip: browserPath === null && 'chromium is not installed',
 }, async () => {
   const { script } = await bundle(BROWSER, 'browser');
   const server = createServer(({ url }, response) => {
@@ -178,7 +178,7 @@ test('a page in Chromium guards by itself', {
         .end('<!doctype html><title>SDK</title><script src="/sdk.js"></script>');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const browser = await chromium.launch({ executablePath: browser_path ?? '', args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] });
   try {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -31,8 +31,8 @@ type Body = Readonly<Record<string, unknown>>;
 /** Asks a guard what a case asks the service. */
 function ask(guard: Guard, { request: { operation, body } }: Case): Promise<GuardVerdict> {
   const { text, payload, message, tool, input, output, phase, context, ...about } = body as Body;
-  const { tool: about_tool, ...who } = (context ?? {}) as Body;
-  const subject = { ...who, ...about, ...(about_tool !== undefined && { tool: about_tool }) } as never;
+  const { tool: aboutTool, ...who } = (context ?? {}) as Body;
+  const subject = { ...who, ...about, ...(aboutTool !== undefined && { tool: aboutTool }) } as never;
   switch (operation) {
     case 'scan_input':
       return guard.input(text as string, subject);

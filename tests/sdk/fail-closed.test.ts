@@ -170,8 +170,8 @@ test('a process that is killed between the call and its answer blocks', async ()
 });
 
 test('a wrong key blocks, also if an absent service would not', async () => {
-  const api_keys = [{ id: 'agent', sha256: hash('sha256', KEY, 'hex') }];
-  const locked = await startTestService({ config: { auth: { required: true, api_keys } } });
+  const apiKeys = [{ id: 'agent', sha256: hash('sha256', KEY, 'hex') }];
+  const locked = await startTestService({ config: { auth: { required: true, api_keys: apiKeys } } });
   try {
     const wrong = createClientGuard({ url: locked.url, key: `${KEY}x`, on_unavailable: 'allow' });
     await assertBlocks(wrong, 'sdk.refused', /./);
@@ -209,9 +209,9 @@ test('the guard waits for an approver, or raises with a way to wait', async () =
     .catch((reason: unknown) => reason);
   assert.ok(error instanceof ApprovalRequiredError);
   await decideNext('approve');
-  const approval_request_id = await error.wait();
+  const approvalRequestId = await error.wait();
   assert.equal(
-    (await raising.tool('issue_refund', { amount: 6 }, { approval_request_id })).decision,
+    (await raising.tool('issue_refund', { amount: 6 }, { approval_request_id: approvalRequestId })).decision,
     'allow',
   );
 });

@@ -20,14 +20,14 @@ const KEY = 'svc_test_key_0123456789abcdef0123456789abcdef';
 const BOT_KEY = 'svc_test_key_fedcba9876543210fedcba9876543210';
 const PROGRAM = join(import.meta.dirname, 'report-program.ts');
 const folder = mkdtempSync(join(tmpdir(), 'sdk-report-'));
-const api_keys = [
+const apiKeys = [
   { id: 'all', sha256: hash('sha256', KEY), permissions: ['audit:import', 'audit:read'] },
   { id: 'bot', sha256: hash('sha256', BOT_KEY), agents: ['bot'], tenants: ['acme'] },
 ];
 let service: TestService;
 let folders = 0;
 before(async () => {
-  const config = { auth: { api_keys }, server: { port: await freePort() } };
+  const config = { auth: { api_keys: apiKeys }, server: { port: await freePort() } };
   service = await startTestService({ config });
 });
 after(async () => {
@@ -49,34 +49,37 @@ interface RecordedEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-async function findEvents(session_id: string): Promise<readonly RecordedEvent[]> {
+async function findEvents(sessionId: string): Promise<readonly RecordedEvent[]> {
   const response = await fetch(`${service.url}/v1/audit/query`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-service-key': KEY },
-    body: JSON.stringify({ session_id, limit: 5_000 }),
+    body: JSON.stringify({ session_id: sessionId, limit: 5_000 }),
   });
   return ((await response.json()) as { events: RecordedEvent[] }).events;
 }
 
 /** Counts the lines of the journal with an event, because the index hides one that was written twice. */
-function countJournalLines(session_id: string): number {
+function countJournalLines(sessionId: string): number {
   const dir = join(service.state_dir, 'journal');
   const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.jsonl'),
   );
   const lines = files.flatMap((name) => readFileSync(join(dir, name), 'utf8').split('\n'));
-  return lines.filter((line) => line.includes(`"session_id":"${session_id}"`)).length;
+  return lines.filter((line) => line.includes(`"session_id":"${sessionId}"`)).length;
 }
 
 test('decisions reach the audit log of a service, as those of a program', async () => {
-  const spool_dir = newFolder();
-  const guard = openGuard({ url: service.url, spool_dir }, { session_id: 'plain', agent_id: 'helper' });
+  const spoolDir = newFolder();
+  const guard = openGuard(
+    { url: service.url, spool_dir: spoolDir },
+    { session_id: 'plain', agent_id: 'helper' },
+  );
   const verdicts = [
     await guard.input(`Use key ${SECRET}`),
     await guard.output('Mail jane.doe@corp-mail.io now.'),
     await guard.tool('look_up', { city: 'Rome' }),
   ];
-  assert.equal(statSync(spool_dir).mode & 0o777, 0o700);
+  assert.equal(statSync(spoolDir).mode & 0o777, 0o700);
   await guard.close();
   const events = await findEvents('plain');
   assert.deepEqual(
@@ -86,7 +89,7 @@ test('decisions reach the audit log of a service, as those of a program', async 
   for (const { agent_id, caller_id, metadata } of events)
     assert.deepEqual([agent_id, caller_id, metadata.reported_by], ['helper', 'key:all', 'sdk']);
   assert.ok(!JSON.stringify(events).includes('ABCDEF'));
-  assert.deepEqual(listFiles(spool_dir), []);
+  assert.deepEqual(listFiles(spoolDir), []);
   assert.deepEqual(guard.reportStatus(), {
     waiting: 0,
     recorded: 3,
@@ -135,8 +138,11 @@ test('a batch whose answer is lost is sent again, and counts once', async () => 
 });
 
 test('a service that is killed in mid-batch has each decision once when it is back', async () => {
-  const spool_dir = newFolder();
-  const guard = openGuard({ url: service.url, spool_dir, interval_ms: 1 }, { session_id: 'killed' });
+  const spoolDir = newFolder();
+  const guard = openGuard(
+    { url: service.url, spool_dir: spoolDir, interval_ms: 1 },
+    { session_id: 'killed' },
+  );
   for (let number = 0; number < 400; number++) await guard.tool('look_up', { number });
   const flushed = guard.flush();
   await sleep(5);
@@ -144,19 +150,19 @@ test('a service that is killed in mid-batch has each decision once when it is ba
   assert.equal((await guard.tool('look_up', { number: 400 })).decision, 'allow');
   service = await startTestService({
     dir: service.dir,
-    config: { auth: { api_keys }, server: { port: service.port } },
+    config: { auth: { api_keys: apiKeys }, server: { port: service.port } },
   });
   await flushed;
   assert.equal(await guard.flush(), true);
   await guard.close();
   assert.equal((await findEvents('killed')).length, 401);
-  assert.deepEqual(listFiles(spool_dir), []);
+  assert.deepEqual(listFiles(spoolDir), []);
 });
 
 test('a decision in the name of another agent is refused alone, and kept', async () => {
-  const spool_dir = newFolder();
+  const spoolDir = newFolder();
   const guard = openGuard(
-    { url: service.url, spool_dir, key: BOT_KEY },
+    { url: service.url, spool_dir: spoolDir, key: BOT_KEY },
     { session_id: 'names', agent_id: 'bot' },
   );
   await guard.tool('look_up', {});
@@ -173,7 +179,7 @@ test('a decision in the name of another agent is refused alone, and kept', async
     ],
   );
   assert.deepEqual([guard.reportStatus()?.recorded, guard.reportStatus()?.refused], [2, 1]);
-  assert.ok(readFileSync(join(spool_dir, 'refused.jsonl'), 'utf8').includes(lied.event_id!));
+  assert.ok(readFileSync(join(spoolDir, 'refused.jsonl'), 'utf8').includes(lied.event_id!));
 });
 
 test('a decision that the service cannot take does not hold up the others', async () => {
@@ -220,37 +226,37 @@ async function runReporting(report: ReportOptions, ending: string, checks = 5): 
 
 test('the end of a program sends what waits, however it ends', async () => {
   for (const ending of ['return', 'close']) {
-    const spool_dir = newFolder();
-    const report = { url: service.url, key: KEY, spool_dir, interval_ms: 60_000 };
+    const spoolDir = newFolder();
+    const report = { url: service.url, key: KEY, spool_dir: spoolDir, interval_ms: 60_000 };
     const ids = await runReporting(report, ending);
     const found = new Set((await findEvents('s-1')).map(({ event_id }) => event_id));
     assert.ok(ids.length === 5 && ids.every((id) => found.has(id)), ending);
-    assert.deepEqual(listFiles(spool_dir), [], ending);
+    assert.deepEqual(listFiles(spoolDir), [], ending);
   }
 });
 
 test('a wrong key keeps the decisions, and the next start with the right one sends them', async () => {
-  const spool_dir = newFolder();
-  const report = { url: service.url, spool_dir };
+  const spoolDir = newFolder();
+  const report = { url: service.url, spool_dir: spoolDir };
   const ids = await runReporting({ ...report, key: `${KEY}0`, flush_timeout_ms: 300 }, 'close');
-  assert.equal(listFiles(spool_dir).length, 1);
+  assert.equal(listFiles(spoolDir).length, 1);
   await runReporting({ ...report, key: KEY }, 'close', 1);
   const found = new Set((await findEvents('s-1')).map(({ event_id }) => event_id));
   assert.ok(ids.length === 5 && ids.every((id) => found.has(id)));
-  assert.deepEqual(listFiles(spool_dir), []);
+  assert.deepEqual(listFiles(spoolDir), []);
 });
 
 test('a program that was killed between a decision and its report loses none', async () => {
   for (const ending of ['kill', 'exit']) {
-    const spool_dir = newFolder();
-    const report = { url: service.url, key: KEY, spool_dir, interval_ms: 60_000 };
+    const spoolDir = newFolder();
+    const report = { url: service.url, key: KEY, spool_dir: spoolDir, interval_ms: 60_000 };
     const ids = await runReporting(report, ending);
-    const before_next = new Set((await findEvents('s-1')).map(({ event_id }) => event_id));
-    assert.ok(!ids.some((id) => before_next.has(id)), ending);
-    assert.equal(listFiles(spool_dir).length, 1, ending);
+    const beforeNext = new Set((await findEvents('s-1')).map(({ event_id }) => event_id));
+    assert.ok(!ids.some((id) => beforeNext.has(id)), ending);
+    assert.equal(listFiles(spoolDir).length, 1, ending);
     await runReporting(report, 'return', 1);
     const found = new Set((await findEvents('s-1')).map(({ event_id }) => event_id));
     assert.ok(ids.length === 5 && ids.every((id) => found.has(id)), ending);
-    assert.deepEqual(listFiles(spool_dir), [], ending);
+    assert.deepEqual(listFiles(spoolDir), [], ending);
   }
 });

@@ -18,12 +18,12 @@ export interface Machine {
   readonly home: string;
 }
 
-let machine_count = 0;
+let machineCount = 0;
 export function createMachine(config = '{}\n'): Machine {
-  machine_count += 1;
+  machineCount += 1;
   const machine = {
-    project: join(top, `${machine_count} project`),
-    home: join(top, `${machine_count} home`),
+    project: join(top, `${machineCount} project`),
+    home: join(top, `${machineCount} home`),
   };
   for (const folder of [machine.project, machine.home]) mkdirSync(folder);
   writeFileSync(join(machine.project, 'service.yaml'), config);

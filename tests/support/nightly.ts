@@ -2,7 +2,7 @@
 import { type TestContext, test } from 'node:test';
 
 /** `true` in the nightly round, which runs every test and every row. */
-export const is_nightly = process.env.NIGHTLY !== undefined;
+export const isNightly = process.env.NIGHTLY !== undefined;
 
 interface NightlyOptions {
   readonly skip?: string | false;
@@ -15,10 +15,10 @@ export function testNightly(
   options: NightlyOptions,
   work: (t: TestContext) => Promise<void> | void,
 ): void {
-  if (is_nightly) void test(name, options, work);
+  if (isNightly) void test(name, options, work);
 }
 
 /** Returns every row in the nightly round, else the first of every `step` rows. */
 export function sampleRows<Row>(rows: readonly Row[], step: number): readonly Row[] {
-  return is_nightly ? rows : rows.filter((_, at) => at % step === 0);
+  return isNightly ? rows : rows.filter((_, at) => at % step === 0);
 }

@@ -190,10 +190,10 @@ const FOLDERS = [
 const SCRIPT_BYTES_MAX = 131_072;
 const SHEBANG = /^#![^\n]{0,40}\/(?:env )?(?:ba|da|k)?sh\b/;
 
-/** Returns shell scripts of the installed packages from all folders, at most `scripts_max`. */
-export function machineScripts(scripts_max: number): readonly MachineScript[] {
+/** Returns shell scripts of the installed packages from all folders, at most `scriptsMax`. */
+export function machineScripts(scriptsMax: number): readonly MachineScript[] {
   const all = FOLDERS.flatMap((folder) => scriptsBelow(folder));
-  const step = Math.max(1, Math.ceil(all.length / scripts_max));
+  const step = Math.max(1, Math.ceil(all.length / scriptsMax));
   return all.filter((_, at) => at % step === 0);
 }
 

@@ -66,8 +66,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       return await startOnce(options);
     } catch (error) {
       // Another process can take the port between its choice and its use.
-      const was_taken = error instanceof Error && error.message.includes(PORT_TAKEN);
-      if (!was_taken || options.dir !== undefined || attempt === PORT_ATTEMPTS_MAX) throw error;
+      const wasTaken = error instanceof Error && error.message.includes(PORT_TAKEN);
+      if (!wasTaken || options.dir !== undefined || attempt === PORT_ATTEMPTS_MAX) throw error;
     }
   }
 }
@@ -200,8 +200,8 @@ function getChildren(pid: number): number[] {
 }
 
 async function untilReady(service: TestService, child: ChildProcess): Promise<void> {
-  const until_ms = Date.now() + READY_MS_MAX;
-  while (Date.now() < until_ms) {
+  const untilMs = Date.now() + READY_MS_MAX;
+  while (Date.now() < untilMs) {
     if (child.exitCode !== null || child.signalCode !== null) {
       await sleep(50); // Its last output may still arrive.
       throw new Error(`the service ended at its start (exit code ${child.exitCode}):\n${service.logs()}`);

@@ -17,12 +17,12 @@ export class ApiError extends Error {
   readonly details: readonly { path: string; message: string }[];
   /** The call is allowed once a second factor is proved again. */
   readonly second_factor_required: boolean;
-  constructor(status: number, body: ErrorBody, request_id: string | null) {
+  constructor(status: number, body: ErrorBody, requestId: string | null) {
     super(body.error ?? `The service answered ${status}.`);
     this.name = 'ApiError';
     this.status = status;
     this.code = body.code ?? `http_${status}`;
-    this.request_id = body.request_id ?? request_id;
+    this.request_id = body.request_id ?? requestId;
     this.details = body.details ?? [];
     this.second_factor_required = body.second_factor_required === true;
   }
@@ -37,19 +37,19 @@ interface ErrorBody {
 }
 
 /** The token of the session against forged requests. It is kept in memory only. */
-let csrf_token: string | null = null;
+let csrfToken: string | null = null;
 
 export function setCsrfToken(token: string | null): void {
-  csrf_token = token;
+  csrfToken = token;
 }
 
 const CSRF_HEADER = 'x-csrf-token';
-const unauthenticated_listeners = new Set<() => void>();
+const unauthenticatedListeners = new Set<() => void>();
 
 /** Calls a listener when an answer says that the session has ended. Returns a function that removes it. */
 export function onUnauthenticated(listener: () => void): () => void {
-  unauthenticated_listeners.add(listener);
-  return () => unauthenticated_listeners.delete(listener);
+  unauthenticatedListeners.add(listener);
+  return () => unauthenticatedListeners.delete(listener);
 }
 
 /** Calls one operation of the service. Rejects with `ApiError`. */
@@ -89,7 +89,7 @@ function fetchAnswer(path: string, { method, signal, body }: RequestOptions): Pr
     headers: {
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(csrf_token === null || method === 'GET' ? {} : { [CSRF_HEADER]: csrf_token }),
+      ...(csrfToken === null || method === 'GET' ? {} : { [CSRF_HEADER]: csrfToken }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
@@ -103,7 +103,7 @@ async function readAnswer<Answer>(response: Response): Promise<Answer> {
   if (response.ok) return answer as Answer;
   const body = typeof answer === 'object' && answer !== null ? (answer as ErrorBody) : {};
   const error = new ApiError(response.status, body, response.headers.get('x-request-id'));
-  if (error.status === 401) for (const listener of unauthenticated_listeners) listener();
+  if (error.status === 401) for (const listener of unauthenticatedListeners) listener();
   throw error;
 }
 

@@ -33,12 +33,12 @@ function openFeed(setState: (state: FeedState) => void, onEvents: (count: number
   const { signal } = closed;
   let socket: WebSocket | null = null;
   let attempts = 0;
-  let retry_timer = 0;
-  let gather_timer = 0;
+  let retryTimer = 0;
+  let gatherTimer = 0;
   let gathered = 0;
   function flush() {
     onEvents(gathered);
-    gather_timer = 0;
+    gatherTimer = 0;
     gathered = 0;
   }
   function connect() {
@@ -55,19 +55,19 @@ function openFeed(setState: (state: FeedState) => void, onEvents: (count: number
   }
   function onMessage() {
     gathered++;
-    if (gather_timer === 0) gather_timer = window.setTimeout(flush, GATHER_MS);
+    if (gatherTimer === 0) gatherTimer = window.setTimeout(flush, GATHER_MS);
   }
   function onClose() {
     setState('reconnecting');
-    retry_timer = window.setTimeout(connect, RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)]);
+    retryTimer = window.setTimeout(connect, RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)]);
     attempts++;
   }
   setState('connecting');
   connect();
   return () => {
     closed.abort();
-    window.clearTimeout(retry_timer);
-    window.clearTimeout(gather_timer);
+    window.clearTimeout(retryTimer);
+    window.clearTimeout(gatherTimer);
     socket?.close();
   };
 }

@@ -108,16 +108,16 @@ function usePageReader(
     async (input: EventFilter, merge: MergePage) => {
       if (current.current.is_reading) return;
       current.current.is_reading = true;
-      const asked_key = key;
+      const askedKey = key;
       try {
         const page = await callOperation('dashboardEventsQuery', {
           ...(JSON.parse(key) as EventFilter),
           ...input,
         });
-        if (current.current.key === asked_key)
+        if (current.current.key === askedKey)
           setState((before) => ({ ...merge(before, page), error: null, is_loading: false }));
       } catch (error) {
-        if (current.current.key === asked_key && error instanceof ApiError)
+        if (current.current.key === askedKey && error instanceof ApiError)
           setState((before) => ({ ...before, error, is_loading: false }));
       } finally {
         current.current.is_reading = false;

@@ -120,7 +120,7 @@ function AddAuthenticator() {
         <p>
           <Button
             disabled={start.isPending}
-            onClick={() => void proof.prove().then((is_proved) => is_proved && start.mutate({}))}
+            onClick={() => void proof.prove().then((isProved) => isProved && start.mutate({}))}
           >
             Set up an app
           </Button>
@@ -177,7 +177,7 @@ function RemoveAuthenticator() {
 function QrCode({ text }: { readonly text: string }) {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: 4 });
   const path = modules
-    .flatMap((row, y) => row.flatMap((is_dark, x) => (is_dark ? [`M${x} ${y}h1v1h-1z`] : [])))
+    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
     .join('');
   return (
     <svg
@@ -211,10 +211,10 @@ function PasskeysPanel() {
     remove.reset();
     add.mutate();
   }
-  async function removePasskey(passkey_id: string) {
+  async function removePasskey(passkeyId: string) {
     if (!(await proof.prove())) return;
     add.reset();
-    remove.mutate({ passkey_id }, { onSuccess: refreshSession });
+    remove.mutate({ passkey_id: passkeyId }, { onSuccess: refreshSession });
   }
   return (
     <Panel title="Passkeys">

@@ -17,18 +17,18 @@ export function SetUpPage() {
   const [token] = useState(takeToken);
   const router = useRouter();
   const client = useQueryClient();
-  const [user_id, setUser] = useState('');
+  const [userId, setUser] = useState('');
   const [password, setPassword] = useState('');
   const [repeated, setRepeated] = useState('');
   const [error, setError] = useState<unknown>(null);
-  const [is_sending, setSending] = useState(false);
+  const [isSending, setSending] = useState(false);
 
   async function setUp(event: FormEvent) {
     event.preventDefault();
     setSending(true);
     setError(null);
     try {
-      await callOperation('sessionSetUp', { token, password, user_id: user_id === '' ? null : user_id });
+      await callOperation('sessionSetUp', { token, password, user_id: userId === '' ? null : userId });
       await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
       await router.navigate({ to: '/' });
     } catch (caught) {
@@ -55,7 +55,7 @@ export function SetUpPage() {
         autoCapitalize="none"
         maxLength={128}
         placeholder="admin"
-        value={user_id}
+        value={userId}
         onChange={setUser}
       />
       <NewPasswordFields
@@ -65,8 +65,8 @@ export function SetUpPage() {
         onRepeated={setRepeated}
       />
       <ErrorNote error={error} />
-      <Button type="submit" look="primary" disabled={is_sending}>
-        {is_sending ? 'Setting …' : 'Set password and sign in'}
+      <Button type="submit" look="primary" disabled={isSending}>
+        {isSending ? 'Setting …' : 'Set password and sign in'}
       </Button>
     </SignInCard>
   );

@@ -11,14 +11,14 @@ import { setThemeChoice, type ThemeChoice, useThemeChoice } from './theme.ts';
 
 /** The frame of every page: navigation on the left, on a narrow screen behind a button. */
 export function Shell() {
-  const [is_open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
-  const last_path = useRef(path);
+  const lastPath = useRef(path);
   useApprovalNotices();
   useEffect(() => {
-    if (last_path.current === path) return;
-    last_path.current = path;
+    if (lastPath.current === path) return;
+    lastPath.current = path;
     setOpen(false);
     // A screen reader and the keyboard continue at the new page and not in the navigation.
     main.current?.focus();
@@ -31,15 +31,15 @@ export function Shell() {
       <header className="topbar">
         <Button
           look="quiet"
-          aria-expanded={is_open}
+          aria-expanded={isOpen}
           aria-controls="navigation"
-          onClick={() => setOpen(!is_open)}
+          onClick={() => setOpen(!isOpen)}
         >
           Menu
         </Button>
         <Wordmark />
       </header>
-      <aside id="navigation" className={is_open ? 'rail open' : 'rail'}>
+      <aside id="navigation" className={isOpen ? 'rail open' : 'rail'}>
         <Wordmark />
         <Navigation />
         <Account />

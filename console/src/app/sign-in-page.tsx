@@ -73,13 +73,13 @@ interface PasswordFormProps extends FormProps {
 
 function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
   const methods = useOperation('authMethods', {}).data;
-  const [user_id, setUser] = useState('');
+  const [userId, setUser] = useState('');
   const [password, setPassword] = useState('');
   const { error, is_sending, send } = useSending();
 
   function signIn(event: FormEvent) {
     event.preventDefault();
-    void send(async () => onAnswer(await callOperation('sessionSignIn', { user_id, password }))).then(
+    void send(async () => onAnswer(await callOperation('sessionSignIn', { user_id: userId, password }))).then(
       (failed) => {
         if (failed instanceof ApiError && failed.status === 401) setPassword('');
       },
@@ -99,7 +99,7 @@ function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
         autoCapitalize="none"
         required
         maxLength={128}
-        value={user_id}
+        value={userId}
         onChange={setUser}
       />
       <PasswordField label="Password" value={password} onChange={setPassword} />
@@ -192,7 +192,7 @@ function PasskeyButton({ ticket, is_sending, send, onAnswer }: PasskeyButtonProp
 /** Runs one request at a time and keeps its error. */
 function useSending() {
   const [error, setError] = useState<unknown>(null);
-  const [is_sending, setSending] = useState(false);
+  const [isSending, setSending] = useState(false);
   async function send(task: () => Promise<void>): Promise<unknown> {
     setSending(true);
     setError(null);
@@ -206,5 +206,5 @@ function useSending() {
       setSending(false);
     }
   }
-  return { error, is_sending, send };
+  return { error, is_sending: isSending, send };
 }

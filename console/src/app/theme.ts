@@ -5,9 +5,9 @@ export type ThemeChoice = 'system' | 'light' | 'dark';
 
 const STORAGE_KEY = 'console-theme';
 const listeners = new Set<() => void>();
-const system_is_dark = matchMedia('(prefers-color-scheme: dark)');
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 
-system_is_dark.addEventListener('change', applyTheme);
+systemIsDark.addEventListener('change', applyTheme);
 
 /** Returns the chosen theme. */
 export function useThemeChoice(): ThemeChoice {
@@ -38,7 +38,7 @@ function readThemeChoice(): ThemeChoice {
 function resolveTheme(): 'light' | 'dark' {
   const choice = readThemeChoice();
   if (choice !== 'system') return choice;
-  return system_is_dark.matches ? 'dark' : 'light';
+  return systemIsDark.matches ? 'dark' : 'light';
 }
 
 function applyTheme(): void {

@@ -23,10 +23,10 @@ interface AdvicePanelProps<Name extends AdvisorOperation> {
 /** Asks an advisor on request, and shows its answer as text. Absent if no advisor is configured, or the user may not ask. */
 export function AdvicePanel<Name extends AdvisorOperation>(props: AdvicePanelProps<Name>) {
   const { operation, input, title, label, hint } = props;
-  const is_enabled = useAdvisorEnabled();
+  const isEnabled = useAdvisorEnabled();
   const mayCall = useMayCall();
   const advice = useOperationCall(operation, []);
-  if (!is_enabled || !mayCall(operation)) return null;
+  if (!isEnabled || !mayCall(operation)) return null;
   const button = (
     <Button disabled={advice.isPending} onClick={() => advice.mutate(input)}>
       {advice.isPending ? 'Asking the model …' : label}

@@ -24,16 +24,16 @@ export function AgentBlockNote({ agent_id }: { readonly agent_id: string }) {
 export function AgentBlockButton({ agent_id }: { readonly agent_id: string }) {
   const mayCall = useMayCall();
   const { data } = useBlockedAgents();
-  const [is_asking, setAsking] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   if (!mayCall('agentsBlock') || data === undefined) return null;
-  const is_blocked = data.agents.some((each) => each.agent_id === agent_id);
+  const isBlocked = data.agents.some((each) => each.agent_id === agent_id);
   return (
     <>
-      <Button look={is_blocked ? undefined : 'danger'} onClick={() => setAsking(true)}>
-        {is_blocked ? 'Unblock the agent …' : 'Block the agent …'}
+      <Button look={isBlocked ? undefined : 'danger'} onClick={() => setAsking(true)}>
+        {isBlocked ? 'Unblock the agent …' : 'Block the agent …'}
       </Button>
-      {is_asking ? (
-        <AgentBlockDialog agent_id={agent_id} is_blocked={is_blocked} onClose={() => setAsking(false)} />
+      {isAsking ? (
+        <AgentBlockDialog agent_id={agent_id} is_blocked={isBlocked} onClose={() => setAsking(false)} />
       ) : null}
     </>
   );
@@ -41,8 +41,8 @@ export function AgentBlockButton({ agent_id }: { readonly agent_id: string }) {
 
 /** Reads the list of blocked agents. It is for users of all tenants, so for others the answer is an error. */
 function useBlockedAgents() {
-  const may_read = useMayCall()('agentsBlocked');
-  return useOperation('agentsBlocked', {}, { enabled: may_read });
+  const mayRead = useMayCall()('agentsBlocked');
+  return useOperation('agentsBlocked', {}, { enabled: mayRead });
 }
 
 interface AgentBlockDialogProps {

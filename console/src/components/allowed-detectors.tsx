@@ -30,13 +30,10 @@ const columns: readonly DataColumn<Entry>[] = [
 
 /** Lists the detectors that are allowed for a time, each with a button that revokes it. */
 export function AllowedDetectors() {
-  const may_revoke = useMayCall()('allowlistDetectorRevoke');
+  const mayRevoke = useMayCall()('allowlistDetectorRevoke');
   const { data, error } = useOperation('allowlistDetectorList', { limit: LIMIT });
   const [revoked, setRevoked] = useState<Entry | null>(null);
-  const all = useMemo(
-    () => (may_revoke ? [...columns, buildRevokeColumn(setRevoked)] : columns),
-    [may_revoke],
-  );
+  const all = useMemo(() => (mayRevoke ? [...columns, buildRevokeColumn(setRevoked)] : columns), [mayRevoke]);
   return (
     <Panel title="Allowed detectors">
       <DataTable

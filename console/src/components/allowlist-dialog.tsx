@@ -25,7 +25,7 @@ const EXPIRIES = [
 /** Allowlists the value of one finding for the event's tenant, with a reason and an expiry. */
 export function AllowlistDialog({ event, finding_index, onClose }: AllowlistDialogProps) {
   const [reason, setReason] = useState('');
-  const [expires_in, setExpiry] = useState('30d');
+  const [expiresIn, setExpiry] = useState('30d');
   const add = useOperationCall('allowlistAdd', ['dashboardDetection', 'allowlistList']);
   return (
     <CallDialog
@@ -33,7 +33,13 @@ export function AllowlistDialog({ event, finding_index, onClose }: AllowlistDial
       action="Allowlist value"
       is_dangerous
       call={add}
-      input={{ event_id: event.event_id, finding_index, tenant_id: event.tenant_id, reason, expires_in }}
+      input={{
+        event_id: event.event_id,
+        finding_index,
+        tenant_id: event.tenant_id,
+        reason,
+        expires_in: expiresIn,
+      }}
       onClose={onClose}
     >
       <p>
@@ -47,7 +53,7 @@ export function AllowlistDialog({ event, finding_index, onClose }: AllowlistDial
         value={reason}
         onChange={setReason}
       />
-      <ChoiceField label="Expires after" choices={EXPIRIES} value={expires_in} onChange={setExpiry} />
+      <ChoiceField label="Expires after" choices={EXPIRIES} value={expiresIn} onChange={setExpiry} />
     </CallDialog>
   );
 }

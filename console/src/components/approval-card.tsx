@@ -24,7 +24,7 @@ interface ApprovalCardProps {
 export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalCardProps) {
   const [decision, setDecision] = useState<'approve' | 'deny' | null>(null);
   const mayCall = useMayCall();
-  const may_decide = request.status === 'pending' && mayCall('dashboardApprovalsApprove');
+  const mayDecide = request.status === 'pending' && mayCall('dashboardApprovalsApprove');
   return (
     <article className="request" aria-label={`Request ${request.request_id}`}>
       <div>
@@ -48,7 +48,7 @@ export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalC
           <SafeText text={request.reason} />
         </p>
       </div>
-      {may_decide ? (
+      {mayDecide ? (
         <div className="request-buttons">
           <Button look="primary" onClick={() => setDecision('approve')}>
             Approve …
@@ -136,26 +136,26 @@ function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
   const deny = useOperationCall('dashboardApprovalsDeny', changes);
   const call = decision === 'approve' ? approve : deny;
   const [note, setNote] = useState('');
-  const second_factor = useSecondFactor(call.error);
+  const secondFactor = useSecondFactor(call.error);
   async function send() {
-    if (!(await second_factor.prove())) return;
+    if (!(await secondFactor.prove())) return;
     call.mutate({ request_id: request.request_id, note: note === '' ? null : note }, { onSuccess: onClose });
   }
-  const is_approval = decision === 'approve';
+  const isApproval = decision === 'approve';
   return (
     <ConfirmDialog
-      title={is_approval ? 'Approve this call?' : 'Deny this call?'}
-      action={is_approval ? 'Approve the call' : 'Deny the call'}
-      is_dangerous={!is_approval}
+      title={isApproval ? 'Approve this call?' : 'Deny this call?'}
+      action={isApproval ? 'Approve the call' : 'Deny the call'}
+      is_dangerous={!isApproval}
       is_busy={call.isPending}
-      error={second_factor.error ?? (second_factor.is_needed ? null : call.error)}
+      error={secondFactor.error ?? (secondFactor.is_needed ? null : call.error)}
       onConfirm={() => void send()}
       onClose={onClose}
     >
       <p>
         <SafeText text={request.agent_id} /> <span className="muted">calls</span>{' '}
         <SafeText text={request.tool} />
-        {is_approval ? ', once, with exactly these arguments.' : ' and gets your denial.'}
+        {isApproval ? ', once, with exactly these arguments.' : ' and gets your denial.'}
       </p>
       <MaskedArguments
         text={request.arguments ?? ''}
@@ -163,7 +163,7 @@ function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
         bytes={request.arguments_bytes}
       />
       <NoteField value={note} onChange={setNote} has_focus />
-      <SecondFactorField factor={second_factor} />
+      <SecondFactorField factor={secondFactor} />
     </ConfirmDialog>
   );
 }

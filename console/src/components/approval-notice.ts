@@ -19,22 +19,22 @@ interface NewRequest {
 
 /** Notifies of new requests on every page, while the user wants that. Without the wish it reads nothing. */
 export function useApprovalNotices(): void {
-  const is_on = useSyncExternalStore(subscribeToChoice, isNotifying);
-  const may_read = useMayCall()('dashboardApprovals');
+  const isOn = useSyncExternalStore(subscribeToChoice, isNotifying);
+  const mayRead = useMayCall()('dashboardApprovals');
   const input = { status: 'pending', limit: LIMIT } as const;
   const { data } = useOperation('dashboardApprovals', input, {
     refresh_ms: REFRESH_MS,
     in_background: true,
-    enabled: is_on && may_read,
+    enabled: isOn && mayRead,
   });
-  if (is_on && data !== undefined) notifyNewRequests(data.approvals);
+  if (isOn && data !== undefined) notifyNewRequests(data.approvals);
 }
 
-const choice_listeners = new Set<() => void>();
+const choiceListeners = new Set<() => void>();
 
 function subscribeToChoice(listener: () => void): () => void {
-  choice_listeners.add(listener);
-  return () => choice_listeners.delete(listener);
+  choiceListeners.add(listener);
+  return () => choiceListeners.delete(listener);
 }
 
 /** Shows a notification of the browser for each request that was not in an earlier list, if the user wants that. */
@@ -51,15 +51,15 @@ function notifyNewRequests(requests: readonly NewRequest[]): void {
 
 /** Returns whether notifications are on, and a function that turns them on or off. The browser asks the user for permission. */
 export function useNotificationChoice(): readonly [boolean, () => Promise<void>] {
-  const [is_on, setOn] = useState(isNotifying);
+  const [isOn, setOn] = useState(isNotifying);
   return [
-    is_on,
+    isOn,
     async () => {
-      const wanted = !is_on && (await Notification.requestPermission()) === 'granted';
+      const wanted = !isOn && (await Notification.requestPermission()) === 'granted';
       if (wanted) localStorage.setItem(STORAGE_KEY, 'on');
       else localStorage.removeItem(STORAGE_KEY);
       setOn(wanted);
-      for (const each of choice_listeners) each();
+      for (const each of choiceListeners) each();
     },
   ];
 }

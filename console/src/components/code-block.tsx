@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 
 /** Shows code or a command as text, with a button that copies it. */
 export function CodeBlock({ text, label }: { readonly text: string; readonly label: string }) {
-  const [is_copied, setCopied] = useState(false);
+  const [isCopied, setCopied] = useState(false);
   async function copy() {
     await navigator.clipboard?.writeText(text).then(
       () => setCopied(true),
@@ -20,7 +20,7 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
         </pre>
       </section>
       <Button look="quiet" is_small onClick={() => void copy()}>
-        {is_copied ? 'Copied' : 'Copy'}
+        {isCopied ? 'Copied' : 'Copy'}
       </Button>
     </div>
   );

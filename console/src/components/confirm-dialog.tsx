@@ -24,7 +24,7 @@ export interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, action, is_dangerous = false, is_busy = false, error = null } = props;
   const dialog = useRef<HTMLDialogElement>(null);
-  const title_id = useId();
+  const titleId = useId();
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -38,14 +38,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <dialog
       ref={dialog}
       className="dialog"
-      aria-labelledby={title_id}
+      aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
         props.onClose();
       }}
     >
       <form onSubmit={confirm}>
-        <h2 id={title_id}>{title}</h2>
+        <h2 id={titleId}>{title}</h2>
         <div className="dialog-body">{children}</div>
         <ErrorNote error={error} />
         <div className="dialog-buttons">

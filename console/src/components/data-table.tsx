@@ -77,8 +77,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const [hidden, setHidden] = useHiddenColumns(name, columns);
   const definitions = useMemo(() => columns.map(buildDefinition), [columns]);
   const sort = query.sort ?? '';
-  const find_name = `find_${name}`;
-  const wanted = props.has_filters === true ? '' : (query[find_name] ?? '');
+  const findName = `find_${name}`;
+  const wanted = props.has_filters === true ? '' : (query[findName] ?? '');
   const found = useMemo(() => findRows(columns, rows, wanted), [columns, rows, wanted]);
   const table = useTable({
     features,
@@ -105,7 +105,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
             placeholder="Find …"
             maxLength={FIND_TEXT_MAX}
             value={wanted}
-            onChange={(event) => change({ [find_name]: event.currentTarget.value })}
+            onChange={(event) => change({ [findName]: event.currentTarget.value })}
           />
         ) : null}
         {rows.length === 0 ? null : (
@@ -150,9 +150,9 @@ function findRows<Row>(
   });
 }
 
-function describeCount(found: number, all: number, has_more: boolean): string {
+function describeCount(found: number, all: number, hasMore: boolean): string {
   if (found < all) return `${formatCount(found)} of ${formatNumber(all, 'row', 'rows')}`;
-  return has_more ? `newest ${formatCount(all)} rows, scroll for more` : formatNumber(all, 'row', 'rows');
+  return hasMore ? `newest ${formatCount(all)} rows, scroll for more` : formatNumber(all, 'row', 'rows');
 }
 
 function buildDefinition<Row extends object>(column: DataColumn<Row>): ColumnDef<typeof features, Row> {
@@ -314,8 +314,8 @@ interface HeaderCellProps<Row> {
 }
 
 function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
-  const is_up = sort === column.id;
-  const is_down = sort === `-${column.id}`;
+  const isUp = sort === column.id;
+  const isDown = sort === `-${column.id}`;
   // A first click sorts figures with the largest first, text from A on; a third click gives the order of the service back.
   const cycle =
     column.is_number === true ? [`-${column.id}`, column.id, ''] : [column.id, `-${column.id}`, ''];
@@ -324,11 +324,11 @@ function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
     <th
       scope="col"
       className={buildCellClass(column)}
-      aria-sort={is_up ? 'ascending' : is_down ? 'descending' : undefined}
+      aria-sort={isUp ? 'ascending' : isDown ? 'descending' : undefined}
     >
       <button type="button" className="sort" onClick={() => onSort(next)}>
         {column.title}
-        <span aria-hidden="true">{is_up ? ' ↑' : is_down ? ' ↓' : ''}</span>
+        <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ''}</span>
       </button>
     </th>
   );

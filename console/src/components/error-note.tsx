@@ -4,14 +4,14 @@ import { Prose } from './prose.tsx';
 /** Shows what went wrong, with the code and the request ID that the service log has. Shows nothing without an error. */
 export function ErrorNote({ error }: { readonly error: unknown }) {
   if (error === null || error === undefined) return null;
-  const is_known = error instanceof ApiError;
-  const message = is_known ? error.message : 'The page met an error of its own (this is a bug).';
+  const isKnown = error instanceof ApiError;
+  const message = isKnown ? error.message : 'The page met an error of its own (this is a bug).';
   return (
     <div className="note bad" role="alert">
       <p>
         <Prose text={message} />
       </p>
-      {is_known && error.details.length > 0 ? (
+      {isKnown && error.details.length > 0 ? (
         <ul>
           {error.details.map(({ path, message: detail }) => (
             <li key={`${path} ${detail}`}>
@@ -21,7 +21,7 @@ export function ErrorNote({ error }: { readonly error: unknown }) {
         </ul>
       ) : null}
       <p className="note-facts">
-        {is_known ? (
+        {isKnown ? (
           <>
             <span>
               code <code>{error.code}</code>

@@ -11,7 +11,7 @@ export function useEventFilter(fields: readonly FilterField[]): OperationInput<'
     const named = fields
       .filter(({ name }) => query[name] !== undefined)
       .map(({ name }) => [name, query[name]]);
-    const has_range = query.since !== undefined || query.until !== undefined;
-    return { ...Object.fromEntries(named), ...(has_range ? {} : { last }) };
+    const hasRange = query.since !== undefined || query.until !== undefined;
+    return { ...Object.fromEntries(named), ...(hasRange ? {} : { last }) };
   }, [fields, query, last]);
 }

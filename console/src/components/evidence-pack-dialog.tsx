@@ -29,15 +29,15 @@ const FRAMEWORKS = [['', 'Without a report'], ...FRAMEWORK_IDS.map((id) => [id, 
 export function EvidencePackDialog({ framework = '', last = '90d', onClose }: EvidencePackDialogProps) {
   const { tenants } = useSession();
   const call = useOperationCall('evidencePackStart', ['auditTasks']);
-  const is_known = WINDOWS.some(([value]) => value === last);
-  const [window, setWindow] = useState(is_known ? last : '90d');
+  const isKnown = WINDOWS.some(([value]) => value === last);
+  const [window, setWindow] = useState(isKnown ? last : '90d');
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');
-  const [tenant_id, setTenant] = useState(tenants.includes('*') ? '' : (tenants[0] ?? ''));
+  const [tenantId, setTenant] = useState(tenants.includes('*') ? '' : (tenants[0] ?? ''));
   const [chosen, setFramework] = useState(framework);
   const input = {
     ...(window === '' ? { since, ...(until === '' ? {} : { until }) } : { last: window }),
-    ...(tenant_id === '' ? {} : { tenant_id }),
+    ...(tenantId === '' ? {} : { tenant_id: tenantId }),
     ...(chosen === '' ? {} : { framework: chosen }),
   };
   return (
@@ -53,7 +53,7 @@ export function EvidencePackDialog({ framework = '', last = '90d', onClose }: Ev
           <TextField type="date" label="Before (UTC; empty for now)" value={until} onChange={setUntil} />
         </div>
       ) : null}
-      <TenantField tenants={tenants} value={tenant_id} onChange={setTenant} />
+      <TenantField tenants={tenants} value={tenantId} onChange={setTenant} />
       <ChoiceField label="Compliance report" choices={FRAMEWORKS} value={chosen} onChange={setFramework} />
     </CallDialog>
   );

@@ -20,7 +20,7 @@ export function usePeriod(): string {
 export function PeriodSelect() {
   const [, change] = useAddressQuery();
   const period = usePeriod();
-  const is_known = PERIODS.some(([value]) => value === period);
+  const isKnown = PERIODS.some(([value]) => value === period);
   return (
     <select
       className="select"
@@ -28,7 +28,7 @@ export function PeriodSelect() {
       value={period}
       onChange={(event) => change({ last: event.currentTarget.value })}
     >
-      {is_known ? null : <option value={period}>Last {period}</option>}
+      {isKnown ? null : <option value={period}>Last {period}</option>}
       {PERIODS.map(([value, label]) => (
         <option key={value} value={value}>
           {label}

@@ -22,12 +22,12 @@ export function SafeText({ text, has_lines = false }: SafeTextProps) {
   return <bdi className={has_lines ? 'lines' : undefined}>{splitHidden(shown, has_lines)}</bdi>;
 }
 
-function splitHidden(text: string, has_lines: boolean): ReactNode[] {
+function splitHidden(text: string, hasLines: boolean): ReactNode[] {
   const parts: ReactNode[] = [];
   let from = 0;
   for (const match of text.matchAll(HIDDEN)) {
     const character = match[0];
-    if (has_lines && (character === '\n' || character === '\t')) continue;
+    if (hasLines && (character === '\n' || character === '\t')) continue;
     if (match.index > from) parts.push(text.slice(from, match.index));
     parts.push(
       <span key={match.index} className="hidden-character" title="A character that cannot be seen">

@@ -59,8 +59,8 @@ export function findYamlPlace(before: string): YamlPlace {
           ?.trimStart() ?? '');
   const inner = member === null ? undefined : KEY.exec(member)?.[1];
   const path = [...parents, own, ...(inner === undefined ? [] : [inner])];
-  const is_value = member === null || inner !== undefined;
-  return { path, is_value, typed: /[\w.-]*$/.exec(rest)?.[0].length ?? 0 };
+  const isValue = member === null || inner !== undefined;
+  return { path, is_value: isValue, typed: /[\w.-]*$/.exec(rest)?.[0].length ?? 0 };
 }
 
 /** Splits a line into the column of its content and the content, both after the signs of list entries. */

@@ -16,14 +16,14 @@ interface SecondFactor {
 }
 
 /** Proves a second factor before a call is sent again, if the service asked for one. */
-export function useSecondFactor(call_error: unknown): SecondFactor {
-  const is_needed = call_error instanceof ApiError && call_error.second_factor_required;
+export function useSecondFactor(callError: unknown): SecondFactor {
+  const isNeeded = callError instanceof ApiError && callError.second_factor_required;
   const client = useQueryClient();
   const { second_factor } = useSession();
   const [code, setCode] = useState('');
   const [error, setError] = useState<unknown>(null);
   async function prove() {
-    if (!is_needed) return true;
+    if (!isNeeded) return true;
     try {
       if (second_factor.totp) await callOperation('sessionTotpProve', { code });
       else await callOperation('passkeyProve', { response: await requestPasskey({ verify: true }) });
@@ -38,7 +38,7 @@ export function useSecondFactor(call_error: unknown): SecondFactor {
       setCode('');
     }
   }
-  return { is_needed, code, setCode, error, prove };
+  return { is_needed: isNeeded, code, setCode, error, prove };
 }
 
 /** The field for the code of the authenticator app; absent until the service asks for one. */

@@ -57,10 +57,10 @@ function Change({
 /** The smallest figure from which a percentage is computed. */
 export const COMPARED_MIN = 10;
 
-const count_format = new Intl.NumberFormat();
-const compact_format = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const usd_format = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' });
-const small_usd_format = new Intl.NumberFormat(undefined, {
+const countFormat = new Intl.NumberFormat();
+const compactFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const usdFormat = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' });
+const smallUsdFormat = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'USD',
   maximumSignificantDigits: 2,
@@ -68,7 +68,7 @@ const small_usd_format = new Intl.NumberFormat(undefined, {
 
 /** Returns a count with separators; from 100,000 on, a short form. */
 export function formatCount(count: number): string {
-  return count < 100_000 ? count_format.format(count) : compact_format.format(count);
+  return count < 100_000 ? countFormat.format(count) : compactFormat.format(count);
 }
 
 /** Returns a part of a whole in percent, with one digit below ten. */
@@ -84,5 +84,5 @@ export function formatNumber(count: number, one: string, many: string): string {
 
 /** Returns an amount in US dollars; small ones keep two digits. */
 export function formatUsd(usd: number): string {
-  return usd !== 0 && Math.abs(usd) < 0.1 ? small_usd_format.format(usd) : usd_format.format(usd);
+  return usd !== 0 && Math.abs(usd) < 0.1 ? smallUsdFormat.format(usd) : usdFormat.format(usd);
 }

@@ -25,14 +25,14 @@ interface TimeChartProps {
   readonly onSelect?: (index: number) => void;
 }
 
-const day_format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const time_format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Draws stacked bars over time, on both sides of a line. The same figures are below it as a table. */
 export function TimeChart(props: TimeChartProps) {
   const { label, times, series, format, height = 190, is_daily = false, onSelect } = props;
   const formatMoment = (time: string | undefined) =>
-    (is_daily ? day_format : time_format).format(Date.parse(time ?? ''));
+    (is_daily ? dayFormat : timeFormat).format(Date.parse(time ?? ''));
   const box = useRef<HTMLDivElement>(null);
   const select = useRef(onSelect);
   select.current = onSelect;
@@ -40,7 +40,7 @@ export function TimeChart(props: TimeChartProps) {
   const theme = useShownTheme();
   const data = useMemo(() => stackSeries(times, series), [times, series]);
   const tones = series.map(({ tone, side }) => `${tone} ${side ?? 'above'}`).join(',');
-  const times_key = times.length;
+  const timesKey = times.length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme and the tones decide the colours that are read from the page.
   useEffect(() => {
     const element = box.current;
@@ -60,11 +60,11 @@ export function TimeChart(props: TimeChartProps) {
       resize.disconnect();
       plot.destroy();
     };
-  }, [data, theme, tones, times_key, height]);
-  const description_id = useId();
+  }, [data, theme, tones, timesKey, height]);
+  const descriptionId = useId();
   return (
     <figure className="chart">
-      <div ref={box} className="chart-box" role="img" aria-label={label} aria-describedby={description_id} />
+      <div ref={box} className="chart-box" role="img" aria-label={label} aria-describedby={descriptionId} />
       <ul className="legend">
         {series.map(({ label: name, tone, values }) => (
           <li key={name}>
@@ -75,7 +75,7 @@ export function TimeChart(props: TimeChartProps) {
         ))}
         <li className="muted">{hovered === null ? 'in total' : formatMoment(times[hovered])}</li>
       </ul>
-      <figcaption id={description_id} className="visually-hidden">
+      <figcaption id={descriptionId} className="visually-hidden">
         {series.map(({ label: name, values }) => `${name}: ${format(sumValues(values))}`).join(', ')}
       </figcaption>
       <ChartTable times={times} series={series} format={format} formatMoment={formatMoment} />
@@ -88,11 +88,11 @@ interface ChartTableProps extends Pick<TimeChartProps, 'times' | 'series' | 'for
 }
 
 function ChartTable({ times, series, format, formatMoment }: ChartTableProps) {
-  const [is_open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   return (
     <details className="chart-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Figures as a table</summary>
-      {is_open ? (
+      {isOpen ? (
         <div className="chart-table-scroll">
           <table className="plain">
             <thead>
@@ -215,25 +215,25 @@ function padRange(low: number, high: number): [number, number] {
   return from === 0 && to === 0 ? [0, 1] : [from * 1.1, to * 1.1];
 }
 
-const hour_format = new Intl.DateTimeFormat(undefined, {
+const hourFormat = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
 });
-const date_format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 const DAY_S = 86_400;
 /** Distances of labels under bars of whole days. */
 const DAY_STEPS = [1, 2, 7, 14, 28, 56].map((days) => days * DAY_S);
 
 function formatDayLabels(_plot: uPlot, splits: number[]): string[] {
-  return splits.map((seconds) => date_format.format(seconds * 1000));
+  return splits.map((seconds) => dateFormat.format(seconds * 1000));
 }
 
 function formatTimeLabels(_plot: uPlot, splits: number[]): string[] {
   return splits.map((seconds) => {
     const at = new Date(seconds * 1000);
-    return at.getHours() === 0 && at.getMinutes() === 0 ? date_format.format(at) : hour_format.format(at);
+    return at.getHours() === 0 && at.getMinutes() === 0 ? dateFormat.format(at) : hourFormat.format(at);
   });
 }
 

@@ -5,14 +5,14 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const full_format = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
-const clock_format = new Intl.DateTimeFormat(undefined, {
+const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const clockFormat = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
   hourCycle: 'h23',
 });
-const date_format = new Intl.DateTimeFormat(undefined, {
+const dateFormat = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
@@ -21,7 +21,7 @@ const date_format = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 });
-const day_format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 type TimeForm = 'relative' | 'clock' | 'date' | 'time';
 
@@ -33,72 +33,72 @@ interface TimeProps {
 
 /** Shows a moment in the zone of the viewer. The title has the whole date. */
 export function Time({ at, form = 'relative' }: TimeProps) {
-  const now_ms = useNow();
-  const at_ms = at === null || at === undefined ? Number.NaN : Date.parse(at);
-  if (Number.isNaN(at_ms)) return <span className="muted">–</span>;
+  const nowMs = useNow();
+  const atMs = at === null || at === undefined ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(atMs)) return <span className="muted">–</span>;
   return (
-    <time dateTime={new Date(at_ms).toISOString()} title={full_format.format(at_ms)}>
-      {formatTime(form, at_ms, now_ms)}
+    <time dateTime={new Date(atMs).toISOString()} title={fullFormat.format(atMs)}>
+      {formatTime(form, atMs, nowMs)}
     </time>
   );
 }
 
 /** Shows how long it is until a moment, in seconds below one hour. */
 export function TimeLeft({ until }: { readonly until: string }) {
-  const left_ms = Date.parse(until) - useNow(SECOND_MS);
-  if (Number.isNaN(left_ms)) return <span className="muted">–</span>;
-  const label = left_ms <= 0 ? 'expired' : `${formatDuration(left_ms)} left`;
+  const leftMs = Date.parse(until) - useNow(SECOND_MS);
+  if (Number.isNaN(leftMs)) return <span className="muted">–</span>;
+  const label = leftMs <= 0 ? 'expired' : `${formatDuration(leftMs)} left`;
   return (
     <time
       dateTime={until}
-      title={full_format.format(Date.parse(until))}
-      className={left_ms < 5 * MINUTE_MS ? 'time-left soon' : 'time-left'}
+      title={fullFormat.format(Date.parse(until))}
+      className={leftMs < 5 * MINUTE_MS ? 'time-left soon' : 'time-left'}
     >
       {label}
     </time>
   );
 }
 
-function formatTime(form: TimeForm, at_ms: number, now_ms: number): string {
-  if (form === 'time') return clock_format.format(at_ms);
-  if (form === 'date') return date_format.format(at_ms);
-  return form === 'clock' ? formatClockTime(at_ms, now_ms) : formatRelativeTime(at_ms, now_ms);
+function formatTime(form: TimeForm, atMs: number, nowMs: number): string {
+  if (form === 'time') return clockFormat.format(atMs);
+  if (form === 'date') return dateFormat.format(atMs);
+  return form === 'clock' ? formatClockTime(atMs, nowMs) : formatRelativeTime(atMs, nowMs);
 }
 
-function formatRelativeTime(at_ms: number, now_ms: number): string {
-  const ago_ms = now_ms - at_ms;
+function formatRelativeTime(atMs: number, nowMs: number): string {
+  const agoMs = nowMs - atMs;
   // The clock of the page moves in steps, and the clock of the service may be a little ahead.
-  if (ago_ms < 10 * SECOND_MS && ago_ms > -MINUTE_MS) return 'just now';
-  const text = formatDuration(Math.abs(ago_ms), true);
-  return ago_ms < 0 ? `in ${text}` : `${text} ago`;
+  if (agoMs < 10 * SECOND_MS && agoMs > -MINUTE_MS) return 'just now';
+  const text = formatDuration(Math.abs(agoMs), true);
+  return agoMs < 0 ? `in ${text}` : `${text} ago`;
 }
 
-function formatClockTime(at_ms: number, now_ms: number): string {
-  const is_today = new Date(at_ms).toDateString() === new Date(now_ms).toDateString();
-  const clock = clock_format.format(at_ms);
-  return is_today ? clock : `${day_format.format(at_ms)} ${clock}`;
+function formatClockTime(atMs: number, nowMs: number): string {
+  const isToday = new Date(atMs).toDateString() === new Date(nowMs).toDateString();
+  const clock = clockFormat.format(atMs);
+  return isToday ? clock : `${dayFormat.format(atMs)} ${clock}`;
 }
 
 /** Returns a length of time: `4 min 5 s`, or only its first part. */
-export function formatDuration(length_ms: number, is_short = false): string {
+export function formatDuration(lengthMs: number, isShort = false): string {
   const parts = [
-    [Math.floor(length_ms / DAY_MS), 'd'],
-    [Math.floor((length_ms % DAY_MS) / HOUR_MS), 'h'],
-    [Math.floor((length_ms % HOUR_MS) / MINUTE_MS), 'min'],
-    [Math.floor((length_ms % MINUTE_MS) / SECOND_MS), 's'],
+    [Math.floor(lengthMs / DAY_MS), 'd'],
+    [Math.floor((lengthMs % DAY_MS) / HOUR_MS), 'h'],
+    [Math.floor((lengthMs % HOUR_MS) / MINUTE_MS), 'min'],
+    [Math.floor((lengthMs % MINUTE_MS) / SECOND_MS), 's'],
   ] as const;
   const first = parts.findIndex(([count]) => count > 0);
-  if (first === -1) return length_ms < SECOND_MS ? `${Math.round(length_ms)} ms` : '0 s';
+  if (first === -1) return lengthMs < SECOND_MS ? `${Math.round(lengthMs)} ms` : '0 s';
   return parts
-    .slice(first, is_short ? first + 1 : first + 2)
+    .slice(first, isShort ? first + 1 : first + 2)
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(' ');
 }
 
 /** Returns the present time. It changes every second while a component uses it, or every 15 seconds. */
-export function useNow(step_ms = 15 * SECOND_MS): number {
-  return useSyncExternalStore(subscribeToClock, () => Math.floor(clock.now_ms / step_ms) * step_ms);
+export function useNow(stepMs = 15 * SECOND_MS): number {
+  return useSyncExternalStore(subscribeToClock, () => Math.floor(clock.now_ms / stepMs) * stepMs);
 }
 
 const clock = { now_ms: Date.now(), timer: 0, listeners: new Set<() => void>() };

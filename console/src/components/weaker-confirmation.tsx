@@ -12,20 +12,20 @@ interface WeakerConfirmation {
 /** Asks for the consent to a less strict policy, once for each refusal. */
 export function useWeakerConfirmation(error: ApiError | null): WeakerConfirmation {
   const [confirmed, setConfirmed] = useState<ApiError | null>(null);
-  const is_asked = error?.code === 'weaker_policy';
-  const is_confirmed = is_asked && confirmed === error;
-  const field = is_asked ? (
+  const isAsked = error?.code === 'weaker_policy';
+  const isConfirmed = isAsked && confirmed === error;
+  const field = isAsked ? (
     <label>
       <input
         type="checkbox"
         required
-        checked={is_confirmed}
-        onChange={() => setConfirmed(is_confirmed ? null : error)}
+        checked={isConfirmed}
+        onChange={() => setConfirmed(isConfirmed ? null : error)}
       />
       Save it although it is less strict
     </label>
   ) : null;
-  return { is_asked, field, input: is_confirmed ? { confirm_weaker: true } : {} };
+  return { is_asked: isAsked, field, input: isConfirmed ? { confirm_weaker: true } : {} };
 }
 
 interface WhyFieldProps {

@@ -15,33 +15,33 @@ import { PeriodSelect } from '../components/period-select.tsx';
 /** Shows decisions as they happen, and those of the past, in one table. Its filters are in the address. */
 export function ActivityPage() {
   const [query] = useAddressQuery();
-  const [is_paused, setPaused] = useState(false);
+  const [isPaused, setPaused] = useState(false);
   const [missed, setMissed] = useState(0);
   const navigate = useNavigate();
   const filter = useEventFilter(eventFilters);
   const history = useEvents(filter);
-  const is_past = query.until !== undefined;
+  const isPast = query.until !== undefined;
   const state = useEventFeed({
-    is_paused: is_past,
-    onEvents: (count) => (is_paused ? setMissed((before) => before + count) : history.readNewer()),
+    is_paused: isPast,
+    onEvents: (count) => (isPaused ? setMissed((before) => before + count) : history.readNewer()),
   });
   function togglePause() {
-    if (is_paused) {
+    if (isPaused) {
       setMissed(0);
       history.readNewer();
     }
-    setPaused(!is_paused);
+    setPaused(!isPaused);
   }
   const openEvent = (event: ConsoleEvent) =>
     void navigate({ to: '/incidents/$event_id', params: { event_id: event.event_id }, search: {} });
   return (
     <div className="page-body filled">
       <PageHeader title="Activity" lead="Every decision, newest first.">
-        {is_past ? null : (
+        {isPast ? null : (
           <>
-            <FeedSign state={is_paused ? 'paused' : state} missed={missed} />
-            <Button aria-pressed={is_paused} onClick={togglePause}>
-              {is_paused ? 'Resume' : 'Pause'}
+            <FeedSign state={isPaused ? 'paused' : state} missed={missed} />
+            <Button aria-pressed={isPaused} onClick={togglePause}>
+              {isPaused ? 'Resume' : 'Pause'}
             </Button>
           </>
         )}

@@ -100,7 +100,7 @@ const agentColumns: readonly DataColumn<AgentRow>[] = [
   ...buildUsageColumns<AgentRow>('Identity'),
 ];
 
-function buildToolColumns(onDraft: (tool_name: string) => void): readonly DataColumn<ToolRow>[] {
+function buildToolColumns(onDraft: (toolName: string) => void): readonly DataColumn<ToolRow>[] {
   return [
     {
       id: 'tool',
@@ -165,7 +165,7 @@ function AgentTable() {
 
 function ToolTable() {
   const last = usePeriod();
-  const [draft_for, setDraft] = useState<string | null>(null);
+  const [draftFor, setDraft] = useState<string | null>(null);
   const columns = useMemo(() => buildToolColumns(setDraft), []);
   const { data, error } = useOperation('observeTools', { last, limit: LIMIT });
   if (error !== null) return <ErrorNote error={error} />;
@@ -185,9 +185,9 @@ function ToolTable() {
           </EmptyState>
         }
       />
-      {draft_for === null ? null : (
+      {draftFor === null ? null : (
         <Suspense fallback={<p role="status">Loading …</p>}>
-          <ToolDraft tool_name={draft_for} onClose={() => setDraft(null)} />
+          <ToolDraft tool_name={draftFor} onClose={() => setDraft(null)} />
         </Suspense>
       )}
     </>

@@ -132,7 +132,7 @@ export function ApprovalsPage() {
 
 function Queue({ requests }: { readonly requests: readonly ApprovalRequest[] }) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const may_deny = useMayCall()('dashboardApprovalsDenyMany');
+  const mayDeny = useMayCall()('dashboardApprovalsDenyMany');
   const present = chosen.filter((id) =>
     requests.some((each) => each.request_id === id && each.status === 'pending'),
   );
@@ -141,7 +141,7 @@ function Queue({ requests }: { readonly requests: readonly ApprovalRequest[] }) 
     setChosen(present.includes(id) ? present.filter((each) => each !== id) : [...present, id]);
   return (
     <>
-      {may_deny && pending.length > 1 ? (
+      {mayDeny && pending.length > 1 ? (
         <BulkBar present={present} pending={pending} onChoose={setChosen} />
       ) : null}
       <ul className="queue" aria-label="Approval requests">
@@ -149,7 +149,7 @@ function Queue({ requests }: { readonly requests: readonly ApprovalRequest[] }) 
           <li key={each.request_id}>
             <ApprovalCard
               request={each}
-              {...(may_deny && each.status === 'pending' && requests.length > 1
+              {...(mayDeny && each.status === 'pending' && requests.length > 1
                 ? { is_chosen: present.includes(each.request_id), onChoose: () => toggle(each.request_id) }
                 : {})}
             />
@@ -167,7 +167,7 @@ interface BulkBarProps {
 }
 
 function BulkBar({ present, pending, onChoose }: BulkBarProps) {
-  const [is_asking, setAsking] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   const [note, setNote] = useState('');
   const deny = useOperationCall('dashboardApprovalsDenyMany', ['dashboardApprovals', 'dashboardOverview']);
   const failed = deny.data?.failed ?? [];
@@ -191,7 +191,7 @@ function BulkBar({ present, pending, onChoose }: BulkBarProps) {
           {failed.length} could not be denied: {failed[0]?.error}
         </span>
       )}
-      {is_asking ? (
+      {isAsking ? (
         <ConfirmDialog
           title={`Deny ${present.length} requests?`}
           action={`Deny ${present.length} requests`}
@@ -231,11 +231,11 @@ function NoRequests({ status }: { readonly status: string }) {
 }
 
 function NotificationButton() {
-  const [is_on, toggle] = useNotificationChoice();
+  const [isOn, toggle] = useNotificationChoice();
   if (!('Notification' in window)) return null;
   return (
-    <Button look="quiet" aria-pressed={is_on} onClick={() => void toggle()}>
-      {is_on ? 'Notifications are on' : 'Notify me of new requests'}
+    <Button look="quiet" aria-pressed={isOn} onClick={() => void toggle()}>
+      {isOn ? 'Notifications are on' : 'Notify me of new requests'}
     </Button>
   );
 }

@@ -26,7 +26,7 @@ const WINDOWS = [
 export function CompliancePage() {
   const [query, change] = useAddressQuery();
   const mayCall = useMayCall();
-  const [is_packing, setPacking] = useState(false);
+  const [isPacking, setPacking] = useState(false);
   const framework = FRAMEWORK_IDS.find((id) => id === query.framework) ?? FRAMEWORK_IDS[0];
   const last = query.last ?? '30d';
   const input = { framework, last, ...(query.tenant_id !== undefined && { tenant_id: query.tenant_id }) };
@@ -80,7 +80,7 @@ export function CompliancePage() {
           ))}
         </>
       )}
-      {is_packing ? (
+      {isPacking ? (
         <EvidencePackDialog framework={framework} last={last} onClose={() => setPacking(false)} />
       ) : null}
     </div>

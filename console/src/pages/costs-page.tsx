@@ -137,9 +137,9 @@ function fillDays(
   until: string,
 ): readonly (readonly [day: string, usd: number])[] {
   const days: [string, number][] = [];
-  const end_ms = Date.parse(until);
-  for (let at_ms = Date.parse(since); at_ms <= end_ms && days.length < DAYS_MAX; at_ms += DAY_MS) {
-    const day = new Date(at_ms).toISOString().slice(0, 10);
+  const endMs = Date.parse(until);
+  for (let atMs = Date.parse(since); atMs <= endMs && days.length < DAYS_MAX; atMs += DAY_MS) {
+    const day = new Date(atMs).toISOString().slice(0, 10);
     days.push([day, sums[day] ?? 0]);
   }
   return days;
@@ -221,14 +221,14 @@ function Forecast({ row }: { readonly row: Budget }) {
 /** Returns when a budget is spent if spending goes on as it did in its period; `null` if it resets before. */
 function forecastEnd({ limit_usd, spent_usd, resets_at, period }: Budget): string | null {
   if (typeof limit_usd !== 'number' || typeof resets_at !== 'string' || (spent_usd ?? 0) <= 0) return null;
-  const length_ms = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS }[period ?? ''];
-  if (length_ms === undefined) return null;
-  const resets_ms = Date.parse(resets_at);
-  const passed_ms = Date.now() - (resets_ms - length_ms);
-  if (passed_ms <= 0) return null;
-  const left_ms = ((limit_usd - (spent_usd ?? 0)) / (spent_usd ?? 1)) * passed_ms;
-  const end_ms = Date.now() + Math.max(0, left_ms);
-  return end_ms < resets_ms ? new Date(end_ms).toISOString() : null;
+  const lengthMs = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS }[period ?? ''];
+  if (lengthMs === undefined) return null;
+  const resetsMs = Date.parse(resets_at);
+  const passedMs = Date.now() - (resetsMs - lengthMs);
+  if (passedMs <= 0) return null;
+  const leftMs = ((limit_usd - (spent_usd ?? 0)) / (spent_usd ?? 1)) * passedMs;
+  const endMs = Date.now() + Math.max(0, leftMs);
+  return endMs < resetsMs ? new Date(endMs).toISOString() : null;
 }
 
 function Budgets({ budgets }: { readonly budgets: readonly Budget[] }) {

@@ -128,12 +128,12 @@ export function DetectionPage() {
 }
 
 function Allowlist({ rows }: { readonly rows: readonly AllowlistRow[] | undefined }) {
-  const may_remove = useMayCall()('allowlistRemove');
+  const mayRemove = useMayCall()('allowlistRemove');
   const { data } = useOperation('allowlistList', { limit: LIMIT });
   const [removed, setRemoved] = useState<ManagedEntry | null>(null);
   const columns = useMemo(
-    () => [...allowlistColumns, buildRemoveColumn(data?.entries ?? NONE, may_remove, setRemoved)],
-    [data, may_remove],
+    () => [...allowlistColumns, buildRemoveColumn(data?.entries ?? NONE, mayRemove, setRemoved)],
+    [data, mayRemove],
   );
   return (
     <Panel title="Allowlist">
@@ -163,7 +163,7 @@ function Allowlist({ rows }: { readonly rows: readonly AllowlistRow[] | undefine
 
 function buildRemoveColumn(
   entries: readonly ManagedEntry[],
-  may_remove: boolean,
+  mayRemove: boolean,
   onRemove: (entry: ManagedEntry) => void,
 ): DataColumn<AllowlistRow> {
   const find = ({ fingerprint }: AllowlistRow) => entries.find((each) => each.fingerprint === fingerprint);
@@ -174,7 +174,7 @@ function buildRemoveColumn(
     render: (row) => {
       const entry = find(row);
       if (entry === undefined) return <span className="muted">in the configuration</span>;
-      if (!may_remove) return <span className="muted">–</span>;
+      if (!mayRemove) return <span className="muted">–</span>;
       return (
         <Button look="danger" is_small onClick={() => onRemove(entry)}>
           Remove …
@@ -188,23 +188,23 @@ function buildRemoveColumn(
 function RemoveDialog({ entry, onClose }: { readonly entry: ManagedEntry; readonly onClose: () => void }) {
   const call = useOperationCall('allowlistRemove', ['dashboardDetection', 'allowlistList']);
   const { fingerprint = '' } = entry;
-  const tenant_id = entry.tenant_id ?? null;
+  const tenantId = entry.tenant_id ?? null;
   return (
     <CallDialog
       title="Remove this entry?"
       action="Remove entry"
       is_dangerous
       call={call}
-      input={{ fingerprint, tenant_id }}
+      input={{ fingerprint, tenant_id: tenantId }}
       onClose={onClose}
     >
       <p>
         Rules act on the value again{' '}
-        {tenant_id === null ? (
+        {tenantId === null ? (
           'in all tenants'
         ) : (
           <>
-            in the tenant <SafeText text={tenant_id} />
+            in the tenant <SafeText text={tenantId} />
           </>
         )}
         . The entry was made by <SafeText text={entry.created_by} />: <SafeText text={entry.reason} />

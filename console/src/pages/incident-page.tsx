@@ -53,9 +53,9 @@ export function IncidentPage() {
 
 function IncidentBody({ incident }: { readonly incident: Incident }) {
   const { event } = incident;
-  const [has_draft, setDraft] = useState(false);
-  const [has_case, setCase] = useState(false);
-  const [is_allowing, setAllowing] = useState(false);
+  const [hasDraft, setDraft] = useState(false);
+  const [hasCase, setCase] = useState(false);
+  const [isAllowing, setAllowing] = useState(false);
   const mayCall = useMayCall();
   return (
     <div className="page-body">
@@ -65,15 +65,15 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
           <Button onClick={() => setAllowing(true)}>Allow …</Button>
         ) : null}
         {incident.action_shown !== null && mayCall('policyCase') ? (
-          <DraftToggle label="This was wrong" is_open={has_case} onToggle={setCase} />
+          <DraftToggle label="This was wrong" is_open={hasCase} onToggle={setCase} />
         ) : null}
         {mayCall('policiesReload') ? (
-          <DraftToggle label="Make a rule" is_open={has_draft} onToggle={setDraft} />
+          <DraftToggle label="Make a rule" is_open={hasDraft} onToggle={setDraft} />
         ) : null}
       </PageHeader>
-      {has_draft ? <RuleDraft event={event} /> : null}
-      {has_case ? <CaseDraft event={event} /> : null}
-      {is_allowing ? <AllowDetectorDialog event={event} onClose={() => setAllowing(false)} /> : null}
+      {hasDraft ? <RuleDraft event={event} /> : null}
+      {hasCase ? <CaseDraft event={event} /> : null}
+      {isAllowing ? <AllowDetectorDialog event={event} onClose={() => setAllowing(false)} /> : null}
       <div className="columns wide-left">
         <div className="stack">
           {incident.action_shown === null ? null : (
@@ -108,7 +108,7 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
 interface DraftToggleProps {
   readonly label: string;
   readonly is_open: boolean;
-  readonly onToggle: (is_open: boolean) => void;
+  readonly onToggle: (isOpen: boolean) => void;
 }
 
 /** Opens and closes a draft below the header. */

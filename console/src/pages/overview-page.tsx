@@ -64,13 +64,13 @@ function Figures({ overview }: { readonly overview: Overview }) {
   const { events_total, action_counts, previous, pending_approvals, next_approval_expires_at, window } =
     overview;
   const count = (action: string, counts: Readonly<Record<string, number>>) => counts[action] ?? 0;
-  const tile = (label: string, action: string, more_is_worse: boolean) => (
+  const tile = (label: string, action: string, moreIsWorse: boolean) => (
     <StatTile
       label={label}
       value={formatCount(count(action, action_counts))}
       now={count(action, action_counts)}
       before={count(action, previous.action_counts)}
-      more_is_worse={more_is_worse}
+      more_is_worse={moreIsWorse}
       to="/activity"
       search={{ action, last: window.last }}
     />

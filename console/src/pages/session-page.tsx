@@ -50,10 +50,10 @@ function SessionFacts({ trace }: { readonly trace: Trace }) {
       <div className="tile">
         <span className="tile-label">Agents</span>
         <span>
-          {trace.agent_ids.map((agent_id) => (
-            <span key={agent_id} className="block">
-              <Link to="/agents/$agent_id" params={{ agent_id }} search={{}}>
-                <SafeText text={agent_id} />
+          {trace.agent_ids.map((agentId) => (
+            <span key={agentId} className="block">
+              <Link to="/agents/$agent_id" params={{ agent_id: agentId }} search={{}}>
+                <SafeText text={agentId} />
               </Link>
             </span>
           ))}
@@ -128,9 +128,9 @@ interface SpanRange {
 }
 
 function SpanRow({ span, range }: { readonly span: Span; readonly range: SpanRange }) {
-  const length_ms = Math.max(1, range.end_ms - range.start_ms);
-  const left = ((Date.parse(span.start) - range.start_ms) / length_ms) * 100;
-  const width = ((span.duration_ms ?? 0) / length_ms) * 100;
+  const lengthMs = Math.max(1, range.end_ms - range.start_ms);
+  const left = ((Date.parse(span.start) - range.start_ms) / lengthMs) * 100;
+  const width = ((span.duration_ms ?? 0) / lengthMs) * 100;
   const decision = span.end_decision === 'block' ? 'block' : span.action;
   return (
     <li>

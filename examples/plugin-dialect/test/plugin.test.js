@@ -25,10 +25,10 @@ function service(words, input = '') {
   return spawnSync(process.env.SERVICE ?? 'service', words, { cwd: folder, encoding: 'utf8', input, env });
 }
 
-const hook = (agent_action_name, tool_info) =>
+const hook = (agentActionName, toolInfo) =>
   service(
     ['hook', '--dialect', 'windsurf'],
-    JSON.stringify({ agent_action_name, trajectory_id: 't', tool_info }),
+    JSON.stringify({ agent_action_name: agentActionName, trajectory_id: 't', tool_info: toolInfo }),
   );
 
 test('the service takes the plug-in', () => {

@@ -36,15 +36,15 @@ function buildPayload(event: string, { text, session_id, cwd }: ProbeContext): o
     hook_event_name: event,
   };
   const call = { ...base, tool_name: 'Bash', tool_input: { command: text, description: 'a probe' } };
-  const tool_use_id = `toolu_${session_id}`;
+  const toolUseId = `toolu_${session_id}`;
   if (event === 'PermissionRequest') return call;
-  if (event === 'PreToolUse') return { ...call, tool_use_id };
+  if (event === 'PreToolUse') return { ...call, tool_use_id: toolUseId };
   if (event === 'PostToolUse')
     return {
       ...call,
       tool_input: { command: 'true' },
       tool_response: { stdout: text, stderr: '', interrupted: false, isImage: false },
-      tool_use_id,
+      tool_use_id: toolUseId,
       duration_ms: 1,
     };
   if (event === 'UserPromptSubmit') return { ...base, prompt: text };
@@ -91,6 +91,6 @@ function readCall(
   const decision = specific.permissionDecision;
   if (decision === 'deny' || (decision === undefined && output.decision === 'block')) return STOPPING_OUTPUT;
   if (decision === 'ask') return ASKING_OUTPUT;
-  const is_known = decision === undefined || decision === 'allow' || decision === 'defer';
-  return is_known ? PASSING_OUTPUT : continueWith('it names a decision that the agent does not support');
+  const isKnown = decision === undefined || decision === 'allow' || decision === 'defer';
+  return isKnown ? PASSING_OUTPUT : continueWith('it names a decision that the agent does not support');
 }

@@ -23,8 +23,8 @@ const NOT_HOOKED = 'EndConversation';
 /** The beginning of the result if the tool did not run: it is unknown, or its arguments are invalid. */
 const REFUSED = '<tool_use_error>';
 
-function open(keeps_calls = false): TranscriptParser {
-  let session_id: string | null = null;
+function open(keepsCalls = false): TranscriptParser {
+  let sessionId: string | null = null;
   let cwd: string | null = null;
   const runs = new Map<string, ToolRun>();
   const addResult = (block: Readonly<Record<string, unknown>>): void => {
@@ -37,7 +37,7 @@ function open(keeps_calls = false): TranscriptParser {
   return {
     add: (value) => {
       const line = readMembers(value);
-      session_id ??= readShortName(line.sessionId);
+      sessionId ??= readShortName(line.sessionId);
       cwd ??= readShortName(line.cwd);
       for (const block of readList(readMembers(line.message).content)) {
         const id = readShortName(block.id);
@@ -48,12 +48,12 @@ function open(keeps_calls = false): TranscriptParser {
             tool,
             at_ms: readTime(line.timestamp),
             calls_hook: tool === NOT_HOOKED ? 'no' : 'yes',
-            ...keepCall(keeps_calls, () => ({ tool, input: block.input })),
+            ...keepCall(keepsCalls, () => ({ tool, input: block.input })),
           });
         if (block.type === 'tool_result') addResult(block);
       }
     },
     finish: () =>
-      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+      sessionId === null ? null : { session_id: sessionId, cwd, cwd_sha256: null, runs: [...runs.values()] },
   };
 }

@@ -47,11 +47,11 @@ function buildPayload(event: string, { text, session_id, cwd }: ProbeContext): o
     permission_mode: 'default',
   };
   const call = { ...base, tool_name: 'Bash', tool_input: { command: text } };
-  const tool_use_id = `call_${session_id}`;
+  const toolUseId = `call_${session_id}`;
   if (event === 'PermissionRequest') return call;
-  if (event === 'PreToolUse') return { ...call, tool_use_id };
+  if (event === 'PreToolUse') return { ...call, tool_use_id: toolUseId };
   if (event === 'PostToolUse')
-    return { ...call, tool_input: { command: 'true' }, tool_response: text, tool_use_id };
+    return { ...call, tool_input: { command: 'true' }, tool_response: text, tool_use_id: toolUseId };
   if (event === 'UserPromptSubmit') return { ...base, prompt: text };
   return null;
 }
@@ -85,10 +85,10 @@ function readOutput(event: string, answer: HookOutput): OutputReading {
   if (output === null) return continueWith('what it writes is no JSON object');
   const words = event === 'PermissionRequest' ? UNIVERSAL : [...UNIVERSAL, ...DECIDED];
   const specific = readMembersAt(output, ['hookSpecificOutput']);
-  const is_known =
+  const isKnown =
     Object.keys(output).every((key) => words.includes(key)) &&
     Object.keys(specific).every((key) => SPECIFIC[event]?.includes(key));
-  if (!is_known) return continueWith('its answer has a word that the agent does not support');
+  if (!isKnown) return continueWith('its answer has a word that the agent does not support');
   return event === 'PreToolUse' || event === 'PermissionRequest'
     ? readCall(event, output, specific)
     : readRest(output);
@@ -152,13 +152,13 @@ function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
  * Whether the trust covers the current text of a hook, only Codex can tell.
  */
 function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[]): HookSwitches {
-  const user_files = listUserConfigs(files);
+  const userFiles = listUserConfigs(files);
   const checks: DoctorCheck[] = [];
   const off = new Set<ConfiguredHook>();
   for (const file of new Set(hooks.map((each) => each.file))) {
     if (file.location.scope === 'managed') continue;
     const readStates = (hook: ConfiguredHook) =>
-      user_files.flatMap(({ document }) =>
+      userFiles.flatMap(({ document }) =>
         buildStateKeys(file, hook).map((key) => readMembersAt(document, ['hooks', 'state', key])),
       );
     const disabled = file.hooks.filter((hook) => readStates(hook).some(({ enabled }) => enabled === false));
@@ -201,8 +201,8 @@ function buildStateKeys(
   { event, path }: ConfiguredHook,
 ): readonly string[] {
   const [, , group, , at] = path;
-  const snake_event = event.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-  return [location.path, real_path].map((file) => `${file}:${snake_event}:${group}:${at}`);
+  const snakeEvent = event.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  return [location.path, real_path].map((file) => `${file}:${snakeEvent}:${group}:${at}`);
 }
 
 function listUserConfigs(files: readonly SettingsFile[]): readonly SettingsFile[] {
@@ -214,24 +214,24 @@ function checkProjectTrust(
   files: readonly SettingsFile[],
   { project }: Machine,
 ): readonly DoctorCheck[] {
-  const in_project = hooks.find(({ file }) => file.location.scope === 'project');
-  if (in_project === undefined || isTrustedProject(project, listUserConfigs(files))) return [];
+  const inProject = hooks.find(({ file }) => file.location.scope === 'project');
+  if (inProject === undefined || isTrustedProject(project, listUserConfigs(files))) return [];
   return [
     buildWarningCheck(
       'coding_agent.trusted',
-      buildFileSubject('codex', in_project.file),
+      buildFileSubject('codex', inProject.file),
       'Codex reads the hooks of trusted projects only, and this one is not in its list.',
       'Open Codex in the project and trust it, or use `customshouse setup codex --scope user`.',
     ),
   ];
 }
 
-function isTrustedProject(project: string, user_files: readonly SettingsFile[]): boolean {
+function isTrustedProject(project: string, userFiles: readonly SettingsFile[]): boolean {
   for (let folder = project; ; folder = dirname(folder)) {
-    const is_trusted = user_files.some(
+    const isTrusted = userFiles.some(
       ({ document }) => readMembersAt(document, ['projects', folder]).trust_level === 'trusted',
     );
-    if (is_trusted) return true;
+    if (isTrusted) return true;
     if (folder === dirname(folder)) return false;
   }
 }

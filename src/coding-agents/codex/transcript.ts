@@ -29,8 +29,8 @@ const HOOKED =
   /^(?:shell|shell_command|local_shell|exec_command|container\.exec|apply_patch|spawn_agent|mcp__.*)$/;
 const NOT_HOOKED = ['web_search', 'write_stdin'];
 
-function open(keeps_calls = false): TranscriptParser {
-  let session_id: string | null = null;
+function open(keepsCalls = false): TranscriptParser {
+  let sessionId: string | null = null;
   let cwd: string | null = null;
   const runs = new Map<string, ToolRun>();
   return {
@@ -38,7 +38,7 @@ function open(keeps_calls = false): TranscriptParser {
       const line = readMembers(value);
       const item = readMembers(line.payload);
       if (line.type === 'session_meta') {
-        session_id ??= readShortName(item.id);
+        sessionId ??= readShortName(item.id);
         cwd ??= readShortName(item.cwd);
       }
       const tool = line.type === 'response_item' ? getTool(item) : null;
@@ -49,11 +49,11 @@ function open(keeps_calls = false): TranscriptParser {
         tool,
         at_ms: readTime(line.timestamp),
         calls_hook: HOOKED.test(tool) ? 'yes' : NOT_HOOKED.includes(tool) ? 'no' : 'unknown',
-        ...keepCall(keeps_calls, () => buildHookCall(tool, item)),
+        ...keepCall(keepsCalls, () => buildHookCall(tool, item)),
       });
     },
     finish: () =>
-      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+      sessionId === null ? null : { session_id: sessionId, cwd, cwd_sha256: null, runs: [...runs.values()] },
   };
 }
 
@@ -80,7 +80,7 @@ function buildHookCall(tool: string, item: JsonMembers): HookCall {
 function joinCommand(command: unknown): string {
   if (!Array.isArray(command)) return typeof command === 'string' ? command : JSON.stringify(command);
   const [program = '', option = '', script, ...more] = command.map(String);
-  const runs_script = /(?:^|\/)(?:ba|da|z)?sh$/.test(program) && /^-\w*c$/.test(option);
-  if (runs_script && script !== undefined && more.length === 0) return script;
+  const runsScript = /(?:^|\/)(?:ba|da|z)?sh$/.test(program) && /^-\w*c$/.test(option);
+  if (runsScript && script !== undefined && more.length === 0) return script;
   return command.map((word) => quoteArg(String(word))).join(' ');
 }

@@ -103,8 +103,8 @@ function detectEventName({
 /** Converts `PreToolUse` to `preToolUse`, and maps the one event that has two names. */
 function toCamelCase(name: string | null): string | null {
   if (name === null) return null;
-  const first_small = name.charAt(0).toLowerCase() + name.slice(1);
-  return first_small === 'userPromptSubmit' ? 'userPromptSubmitted' : first_small;
+  const firstSmall = name.charAt(0).toLowerCase() + name.slice(1);
+  return firstSmall === 'userPromptSubmit' ? 'userPromptSubmitted' : firstSmall;
 }
 
 /** The members that may hold the arguments. `permissionRequest` has them in `toolInput`. */

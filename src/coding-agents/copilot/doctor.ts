@@ -95,8 +95,8 @@ function readOutput(written: string, answer: HookOutput, _hook: unknown, probe: 
   if (event === 'permissionRequest') return output.behavior === 'deny' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   if (event === 'preToolUse') return readDecision(output.permissionDecision);
   const result = readMembersAt(output, ['modifiedResult']);
-  const is_replaced = result.resultType === 'success' && typeof result.textResultForLlm === 'string';
-  return is_replaced && !(result.textResultForLlm as string).includes(probe)
+  const isReplaced = result.resultType === 'success' && typeof result.textResultForLlm === 'string';
+  return isReplaced && !(result.textResultForLlm as string).includes(probe)
     ? STOPPING_OUTPUT
     : PASSING_OUTPUT;
 }

@@ -38,23 +38,23 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-function open(keeps_calls = false): TranscriptParser {
-  let session_id: string | null = null;
+function open(keepsCalls = false): TranscriptParser {
+  let sessionId: string | null = null;
   let cwd: string | null = null;
   const runs = new Map<string, ToolRun>();
   return {
     add: (value) => {
       const event = readMembers(value);
       const data = readMembers(event.data);
-      session_id ??= readShortName(data.sessionId);
+      sessionId ??= readShortName(data.sessionId);
       cwd ??= readShortName(readMembers(data.context).cwd);
       const tool = readShortName(data.toolName);
       if (event.type !== 'tool.execution_start' || tool === null) return;
       const id = readShortName(data.toolCallId) ?? `at ${runs.size}`;
-      const kept = keepCall(keeps_calls, () => ({ tool, input: data.arguments }));
+      const kept = keepCall(keepsCalls, () => ({ tool, input: data.arguments }));
       runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), calls_hook: 'yes', ...kept });
     },
     finish: () =>
-      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+      sessionId === null ? null : { session_id: sessionId, cwd, cwd_sha256: null, runs: [...runs.values()] },
   };
 }

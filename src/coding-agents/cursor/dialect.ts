@@ -48,7 +48,7 @@ export const cursorDialect: Dialect = {
         { kind: 'prompt', text: readRequiredText(payload, 'prompt') },
         ...listAttachmentChecks(payload),
       ],
-      deny: (user_message) => replyWithJson({ continue: false, user_message }),
+      deny: (userMessage) => replyWithJson({ continue: false, user_message: userMessage }),
     },
     beforeTabFileRead: readFile(),
     postToolUse: {
@@ -66,7 +66,7 @@ export const cursorDialect: Dialect = {
           payload,
         ),
       change: replyWithResult,
-      note: (additional_context) => replyWithJson({ additional_context }),
+      note: (additionalContext) => replyWithJson({ additional_context: additionalContext }),
     },
     preToolUse: {
       checks: (payload) => [
@@ -77,7 +77,7 @@ export const cursorDialect: Dialect = {
         },
       ],
       deny: replyWithDenial,
-      change: (updated_input) => replyWithJson({ permission: 'allow', updated_input }),
+      change: (updatedInput) => replyWithJson({ permission: 'allow', updated_input: updatedInput }),
     },
     subagentStart: {
       checks: ({ subagent_type, task }) => [
@@ -124,7 +124,7 @@ function readFile(): HookEvent {
       { kind: 'result', tool: 'Read', output: readRequiredText(payload, 'content') },
       ...listAttachmentChecks(payload),
     ],
-    deny: (user_message) => replyWithJson({ permission: 'deny', user_message }),
+    deny: (userMessage) => replyWithJson({ permission: 'deny', user_message: userMessage }),
   };
 }
 
@@ -145,8 +145,8 @@ function replyWithResult(
   { tool_name }: Payload,
   note: string | null = null,
 ): HookReply {
-  const is_mcp = typeof tool_name === 'string' && tool_name.startsWith('MCP:');
-  if (!is_mcp) return replyWithJson({ additional_context: note === null ? reason : `${reason} ${note}` });
+  const isMcp = typeof tool_name === 'string' && tool_name.startsWith('MCP:');
+  if (!isMcp) return replyWithJson({ additional_context: note === null ? reason : `${reason} ${note}` });
   return replyWithJson({
     updated_mcp_tool_output: changed,
     ...(note !== null && { additional_context: note }),

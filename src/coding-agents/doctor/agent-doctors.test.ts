@@ -182,12 +182,12 @@ const CASES: readonly Case[] = [
 ];
 
 test('answers of hooks are read as their agents read them', () => {
-  for (const [agent, event, code, out, stderr, effect, has_fault] of expectRows(75, CASES)) {
+  for (const [agent, event, code, out, stderr, effect, hasFault] of expectRows(75, CASES)) {
     const stdout = typeof out === 'string' ? out : JSON.stringify(out);
     const reading = getDoctor(agent).readOutput(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
     assert.deepEqual(
       [reading.effect, reading.fault !== null],
-      [effect, has_fault],
+      [effect, hasFault],
       `${agent} ${event} ${code} ${stdout}: ${reading.fault}`,
     );
   }

@@ -34,15 +34,15 @@ export async function checkHookEntry(
   surroundings: HookSurroundings,
 ): Promise<readonly DoctorCheck[]> {
   const command = parseHookCommand(hook, agent.settings, surroundings.project);
-  const of_agent = agent.doctor.checkEntry?.(hook, subject) ?? [];
-  const is_matcher_checked = of_agent.some(({ name }) => name === 'hook.matcher');
+  const ofAgent = agent.doctor.checkEntry?.(hook, subject) ?? [];
+  const isMatcherChecked = ofAgent.some(({ name }) => name === 'hook.matcher');
   return [
     ...(await checkProgram(command, subject, surroundings)),
     ...(await checkOptions(command, agent, subject, surroundings)),
     ...checkTimeout(command, agent, hook, subject),
-    ...(is_matcher_checked ? [] : checkMatcher(hook, subject)),
+    ...(isMatcherChecked ? [] : checkMatcher(hook, subject)),
     ...checkMode(hook, subject),
-    ...of_agent,
+    ...ofAgent,
   ];
 }
 
@@ -175,12 +175,12 @@ function checkTimeout(
   { event, timeout_ms }: ConfiguredHook,
   subject: CheckSubject,
 ): readonly DoctorCheck[] {
-  const own_ms = options?.timeout_ms ?? OWN_TIMEOUT_MS;
-  const agent_ms = timeout_ms ?? doctor.defaultTimeout(event);
-  const unit_ms = settings.hook_format.timeout_unit_ms;
-  const wanted = `${TIMEOUT_MS_ADVISED / unit_ms}${unit_ms === 1 ? ', it counts milliseconds' : ''}`;
-  const message = `The agent waits ${agent_ms} ms, and the hook itself denies after ${own_ms} ms.`;
-  if (agent_ms <= own_ms)
+  const ownMs = options?.timeout_ms ?? OWN_TIMEOUT_MS;
+  const agentMs = timeout_ms ?? doctor.defaultTimeout(event);
+  const unitMs = settings.hook_format.timeout_unit_ms;
+  const wanted = `${TIMEOUT_MS_ADVISED / unitMs}${unitMs === 1 ? ', it counts milliseconds' : ''}`;
+  const message = `The agent waits ${agentMs} ms, and the hook itself denies after ${ownMs} ms.`;
+  if (agentMs <= ownMs)
     return [
       buildFailedCheck(
         'hook.timeout',
@@ -189,7 +189,7 @@ function checkTimeout(
         `Raise the agent's time-out to 30 seconds (${wanted}), or lower the hook's with --timeout-ms.`,
       ),
     ];
-  if (agent_ms < own_ms + SLACK_MS)
+  if (agentMs < ownMs + SLACK_MS)
     return [
       buildWarningCheck(
         'hook.timeout',

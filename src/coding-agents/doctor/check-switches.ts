@@ -14,11 +14,11 @@ export function checkSwitches(
   machine: Machine,
 ): HookSwitches {
   if (hooks.length === 0) return { checks: [], off: new Set() };
-  const of_all = doctor.checkAllHooks?.(files) ?? [];
+  const ofAll = doctor.checkAllHooks?.(files) ?? [];
   const single = doctor.checkSingleHooks?.(hooks, files, machine) ?? { checks: [], off: new Set() };
   const unmanaged = hooks.filter(({ file }) => file.location.scope !== 'managed').map(({ hook }) => hook);
   return {
-    checks: [...of_all, ...single.checks],
-    off: of_all.length > 0 ? new Set(unmanaged) : single.off,
+    checks: [...ofAll, ...single.checks],
+    off: ofAll.length > 0 ? new Set(unmanaged) : single.off,
   };
 }

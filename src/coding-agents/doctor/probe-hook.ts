@@ -46,31 +46,36 @@ export interface HookTrialResult {
 /** Sends both probes through a hook as its agent would, and checks what the agent would do after each. */
 export async function tryHook(trial: HookTrial): Promise<HookTrialResult> {
   const { doctor, hook, surroundings, subject, explainDenial, is_enabled, now_ms } = trial;
-  const session_id = `service-doctor-${randomBytes(8).toString('hex')}`;
+  const sessionId = `service-doctor-${randomBytes(8).toString('hex')}`;
   const buildPayload = (text: string) =>
-    doctor.buildPayload(hook.event, { text, session_id, cwd: surroundings.project, now_ms: now_ms() });
+    doctor.buildPayload(hook.event, {
+      text,
+      session_id: sessionId,
+      cwd: surroundings.project,
+      now_ms: now_ms(),
+    });
   const destructive = buildPayload(PROBE_TEXTS.block);
   const harmless = buildPayload(PROBE_TEXTS.pass);
   if (destructive === null || harmless === null)
     return { checks: [], session_id: null, blocks: false, is_understood: false };
   const denied = await sendProbe(trial, destructive, PROBE_TEXTS.block);
-  const failed_denial = checkDenial(denied, subject);
-  if (failed_denial !== null)
+  const failedDenial = checkDenial(denied, subject);
+  if (failedDenial !== null)
     return {
-      checks: [failed_denial],
-      session_id,
+      checks: [failedDenial],
+      session_id: sessionId,
       blocks: is_enabled && denied.reading.effect === 'stops',
       is_understood: false,
     };
-  const policy_denial = await explainDenial(harmless, hook.event);
-  const failed_pass =
-    policy_denial === null ? checkPass(await sendProbe(trial, harmless, PROBE_TEXTS.pass), subject) : null;
-  const is_complete = policy_denial === null && failed_pass === null;
+  const policyDenial = await explainDenial(harmless, hook.event);
+  const failedPass =
+    policyDenial === null ? checkPass(await sendProbe(trial, harmless, PROBE_TEXTS.pass), subject) : null;
+  const isComplete = policyDenial === null && failedPass === null;
   const blocks = is_enabled
     ? buildPassedCheck(
         'hook.blocks',
         subject,
-        `It blocks${is_complete ? ', and allows a harmless call' : ''}.`,
+        `It blocks${isComplete ? ', and allows a harmless call' : ''}.`,
       )
     : buildWarningCheck(
         'hook.blocks',
@@ -78,13 +83,13 @@ export async function tryHook(trial: HookTrial): Promise<HookTrialResult> {
         'It would block, but the agent does not run it or does not wait for it.',
         null,
       );
-  const other = policy_denial === null ? failed_pass : warnUntested(policy_denial, subject);
+  const other = policyDenial === null ? failedPass : warnUntested(policyDenial, subject);
   return {
     checks: other === null ? [blocks] : [blocks, other],
-    session_id,
+    session_id: sessionId,
     blocks: is_enabled,
     // A hook that denies everything may do so because it cannot write to the audit log.
-    is_understood: failed_pass === null,
+    is_understood: failedPass === null,
   };
 }
 
@@ -98,8 +103,8 @@ async function sendProbe(
   payload: object,
   probe: string,
 ): Promise<ProbeResult> {
-  const wait_ms = Math.min(hook.timeout_ms ?? doctor.defaultTimeout(hook.event), WAIT_MS_MAX);
-  const output = await runHookCommand(command, surroundings, JSON.stringify(payload), wait_ms);
+  const waitMs = Math.min(hook.timeout_ms ?? doctor.defaultTimeout(hook.event), WAIT_MS_MAX);
+  const output = await runHookCommand(command, surroundings, JSON.stringify(payload), waitMs);
   return { output, reading: doctor.readOutput(hook.event, output, hook, probe) };
 }
 
@@ -155,11 +160,11 @@ function checkPass(
   );
 }
 
-function warnUntested(policy_denial: string, subject: CheckSubject): DoctorCheck {
+function warnUntested(policyDenial: string, subject: CheckSubject): DoctorCheck {
   return buildWarningCheck(
     'hook.passes',
     subject,
-    `A harmless call was not tested: ${policy_denial}.`,
+    `A harmless call was not tested: ${policyDenial}.`,
     'If that is not intended, check the rules with `customshouse policy lint` and `customshouse validate`.',
   );
 }

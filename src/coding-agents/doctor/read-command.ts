@@ -25,12 +25,12 @@ export function parseHookCommand(
   const words = written.map((word) => replaceProjectFolder(word, project_variables, project));
   const rest = findOurArguments('hook', words) ?? [];
   const program = words.slice(0, words.length - rest.length - 1);
-  const has_substitutions =
+  const hasSubstitutions =
     args === null && /[$`*?~]/.test(replaceProjectFolder(command, project_variables, ''));
   try {
-    return { program, options: parseHookOptions(rest), complaint: null, has_substitutions };
+    return { program, options: parseHookOptions(rest), complaint: null, has_substitutions: hasSubstitutions };
   } catch (failure) {
     if (!(failure instanceof UsageFailure)) throw failure;
-    return { program, options: null, complaint: failure.message, has_substitutions };
+    return { program, options: null, complaint: failure.message, has_substitutions: hasSubstitutions };
   }
 }

@@ -14,24 +14,24 @@ export function runHookCommand(
   { words, guards_exit }: OwnCommand,
   { cwd, env }: Pick<HookSurroundings, 'cwd' | 'env'>,
   stdin: string,
-  timeout_ms: number,
+  timeoutMs: number,
 ): Promise<HookOutput> {
   return new Promise((resolve) => {
     const [file = '', ...args] = words;
     const child = spawn(file, args, { cwd, env, detached: true });
     const stdout = openOutput();
     const stderr = openOutput();
-    let is_late = false;
+    let isLate = false;
     const finish = (code: number | null): void => {
       clearTimeout(timer);
-      resolve({ code, stdout: stdout.text(), stderr: stderr.text(), is_late });
+      resolve({ code, stdout: stdout.text(), stderr: stderr.text(), is_late: isLate });
     };
     const timer = setTimeout(() => {
-      is_late = true;
+      isLate = true;
       killGroup(child.pid);
       // A surviving process may hold the streams open, so `close` may never come.
       finish(null);
-    }, timeout_ms);
+    }, timeoutMs);
     child.stdout.on('data', stdout.add);
     child.stderr.on('data', stderr.add);
     // A hook that does not read its input may end before the payload is written.

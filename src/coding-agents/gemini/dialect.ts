@@ -81,8 +81,8 @@ function replyWithDenial(reason: string): HookReply {
 /** Gemini merges the changed arguments into the original ones, so a removed member would remain. */
 function replyWithMergedInput(changed: Json, { tool_input }: Payload): HookReply | null {
   if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return null;
-  const is_whole = Object.keys(tool_input as object).every((key) => Object.hasOwn(changed, key));
-  if (!is_whole) return null;
+  const isWhole = Object.keys(tool_input as object).every((key) => Object.hasOwn(changed, key));
+  if (!isWhole) return null;
   return replyWithJson({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } });
 }
 

@@ -18,9 +18,9 @@ export const geminiTranscript: TranscriptFormat = {
   open,
 };
 
-function open(keeps_calls = false): TranscriptParser {
-  let session_id: string | null = null;
-  let cwd_sha256: string | null = null;
+function open(keepsCalls = false): TranscriptParser {
+  let sessionId: string | null = null;
+  let cwdSha256: string | null = null;
   const runs = new Map<string, ToolRun>();
   const addMessage = (message: Readonly<Record<string, unknown>>): void => {
     for (const call of readList(message.toolCalls)) {
@@ -28,13 +28,13 @@ function open(keeps_calls = false): TranscriptParser {
       const tool = readShortName(call.name);
       // A denied or cancelled call did not run, and for a failed call the transcript does not state whether it ran.
       if (id === null || tool === null || call.status !== 'success') continue;
-      const kept = keepCall(keeps_calls, () => ({ tool, input: call.args }));
+      const kept = keepCall(keepsCalls, () => ({ tool, input: call.args }));
       runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), calls_hook: 'yes', ...kept });
     }
   };
   const addRecord = (record: Readonly<Record<string, unknown>>): void => {
-    session_id ??= readShortName(record.sessionId);
-    cwd_sha256 ??= readShortName(record.projectHash);
+    sessionId ??= readShortName(record.sessionId);
+    cwdSha256 ??= readShortName(record.projectHash);
     for (const message of readList(record.messages)) addMessage(message);
   };
   return {
@@ -45,6 +45,8 @@ function open(keeps_calls = false): TranscriptParser {
       addMessage(record);
     },
     finish: () =>
-      session_id === null ? null : { session_id, cwd: null, cwd_sha256, runs: [...runs.values()] },
+      sessionId === null
+        ? null
+        : { session_id: sessionId, cwd: null, cwd_sha256: cwdSha256, runs: [...runs.values()] },
   };
 }

@@ -156,14 +156,14 @@ const CHANGED: Readonly<Record<string, string>> = {
   prompt: 'modified_text',
 };
 
-function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): HookReply {
+function writeDecision(answer: HookAnswer, payload: Payload, nowMs: number): HookReply {
   const { decision, action, rule, reason, event_id, violations, coverage, approval, changed, marks } = answer;
   const event = tryRead(() => readEvent(payload, null));
   return replyWithJson({
     decision,
     tool: tryRead(() => getTool(payload)),
     agent_id: tryRead(() => readOptionalName(payload, 'agent_id')) ?? plainDialect.agent_id,
-    timestamp: new Date(now_ms).toISOString(),
+    timestamp: new Date(nowMs).toISOString(),
     action,
     rule,
     reason:

@@ -84,5 +84,5 @@ export interface Dialect {
   /** Returns the denial of an event that is not known. */
   readonly refuse: (reason: string) => HookReply;
   /** Writes a whole decision. If there is one, the replies of the event are not used. */
-  readonly writeDecision?: (answer: HookAnswer, payload: Payload, now_ms: number) => HookReply;
+  readonly writeDecision?: (answer: HookAnswer, payload: Payload, nowMs: number) => HookReply;
 }

@@ -19,8 +19,8 @@ export interface HookCommand {
 
 /** Returns the words of a hook's command line, without the path of the configuration at its end. */
 export function listHookArguments({ program, dialect, event, extra = [] }: HookCommand): readonly string[] {
-  const of_event = event === null ? [] : ['--event', event];
-  return [...program, 'hook', '--dialect', dialect, ...of_event, ...extra, '--config'];
+  const ofEvent = event === null ? [] : ['--event', event];
+  return [...program, 'hook', '--dialect', dialect, ...ofEvent, ...extra, '--config'];
 }
 
 /** Returns the command line of a hook, quoted for a POSIX shell. */

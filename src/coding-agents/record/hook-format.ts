@@ -7,25 +7,25 @@ import type { HookFormat, InstalledHook } from './settings.ts';
 const TIMEOUT_MS = 30_000;
 
 /** Returns the format `{hooks: {Event: [{matcher, hooks: [{type, command, timeout}]}]}}`. */
-export function formatGroupedHooks(timeout_unit_ms: 1 | 1000): HookFormat {
+export function formatGroupedHooks(timeoutUnitMs: 1 | 1000): HookFormat {
   return {
     list: (document) =>
       listItems(document).flatMap(({ event, item, path }) => {
         // An early installer of a similar program wrote bare strings, which agents ignore.
         if (typeof item === 'string')
-          return readHook({ command: item }, event, null, path, 'timeout', timeout_unit_ms);
+          return readHook({ command: item }, event, null, path, 'timeout', timeoutUnitMs);
         const { matcher, hooks } = readMembers(item);
         if (!Array.isArray(hooks)) return [];
         const name = typeof matcher === 'string' ? matcher : null;
         return hooks.flatMap((each, at) =>
-          readHook(readMembers(each), event, name, [...path, 'hooks', at], 'timeout', timeout_unit_ms),
+          readHook(readMembers(each), event, name, [...path, 'hooks', at], 'timeout', timeoutUnitMs),
         );
       }),
     entry: ({ matcher }, command) => ({
       ...(matcher !== null && { matcher }),
-      hooks: [{ type: 'command', command, timeout: TIMEOUT_MS / timeout_unit_ms }],
+      hooks: [{ type: 'command', command, timeout: TIMEOUT_MS / timeoutUnitMs }],
     }),
-    timeout_unit_ms,
+    timeout_unit_ms: timeoutUnitMs,
   };
 }
 
@@ -34,8 +34,8 @@ export function formatGroupedHooks(timeout_unit_ms: 1 | 1000): HookFormat {
  * @param extra members of every entry
  */
 export function formatFlatHooks(
-  command_key: 'command' | 'bash',
-  timeout_key: 'timeout' | 'timeoutSec',
+  commandKey: 'command' | 'bash',
+  timeoutKey: 'timeout' | 'timeoutSec',
   extra: { readonly [key: string]: Json },
 ): HookFormat {
   return {
@@ -43,13 +43,13 @@ export function formatFlatHooks(
       listItems(document).flatMap(({ event, item, path }) => {
         const members = readMembers(item);
         const matcher = typeof members.matcher === 'string' ? members.matcher : null;
-        return readHook(members, event, matcher, path, timeout_key, 1000);
+        return readHook(members, event, matcher, path, timeoutKey, 1000);
       }),
     entry: ({ matcher }, command) => ({
       ...extra,
-      [command_key]: command,
+      [commandKey]: command,
       ...(matcher !== null && { matcher }),
-      [timeout_key]: TIMEOUT_MS / 1000,
+      [timeoutKey]: TIMEOUT_MS / 1000,
     }),
     timeout_unit_ms: 1000,
   };
@@ -72,12 +72,14 @@ function readHook(
   event: string,
   matcher: string | null,
   path: readonly (string | number)[],
-  timeout_key: string,
-  unit_ms: number,
+  timeoutKey: string,
+  unitMs: number,
 ): readonly InstalledHook[] {
   const command = readCommand(members);
   if (command === null) return [];
-  const timeout = members[timeout_key];
-  const timeout_ms = typeof timeout === 'number' ? timeout * unit_ms : null;
-  return [{ event, matcher, ...command, timeout_ms, fails_closed: members.failClosed === true, path }];
+  const timeout = members[timeoutKey];
+  const timeoutMs = typeof timeout === 'number' ? timeout * unitMs : null;
+  return [
+    { event, matcher, ...command, timeout_ms: timeoutMs, fails_closed: members.failClosed === true, path },
+  ];
 }

@@ -51,12 +51,12 @@ export function parseIfJson(value: Json): Json {
 }
 
 /** Returns the IDs of an event. The parameters name their members. @throws UnreadablePayload */
-export function readSubject(payload: Payload, session: string, tool_use: string | null): HookSubject {
+export function readSubject(payload: Payload, session: string, toolUse: string | null): HookSubject {
   return {
     agent_id: null,
     session_id: readOptionalName(payload, session),
     tenant_id: null,
-    tool_use_id: tool_use === null ? null : readOptionalName(payload, tool_use),
+    tool_use_id: toolUse === null ? null : readOptionalName(payload, toolUse),
     approval_request_id: null,
   };
 }
@@ -90,11 +90,11 @@ export function formatResult(value: Json): string {
  * a result that has the shape of the tool's own.
  */
 export function replaceWithNotice(value: Json, notice: string): Json {
-  let is_written = false;
+  let isWritten = false;
   const replace = (inner: Json, depth: number): Json => {
     if (typeof inner === 'string') {
-      if (is_written) return '';
-      is_written = true;
+      if (isWritten) return '';
+      isWritten = true;
       return notice;
     }
     if (depth >= DEPTH_MAX || inner === null || typeof inner === 'boolean')
@@ -106,7 +106,7 @@ export function replaceWithNotice(value: Json, notice: string): Json {
     return Object.fromEntries(Object.entries(inner).map(replaceMember));
   };
   const shape = replace(value, 0);
-  return is_written ? shape : notice;
+  return isWritten ? shape : notice;
 }
 
 const DEPTH_MAX = 32;

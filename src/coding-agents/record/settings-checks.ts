@@ -4,21 +4,21 @@ import { readMembers } from './json-members.ts';
 
 /** Returns the subject of a check about a settings file, or about one event in it. */
 export function buildFileSubject(
-  coding_agent: string,
+  codingAgent: string,
   { location }: SettingsFile,
   event: string | null = null,
 ): CheckSubject {
-  return { coding_agent, scope: location.scope, file: location.path, event };
+  return { coding_agent: codingAgent, scope: location.scope, file: location.path, event };
 }
 
 /** Checks the two switches that Claude Code introduced and other agents copied. */
 export function checkDisableAllHooks(
-  coding_agent: string,
+  codingAgent: string,
   files: readonly SettingsFile[],
 ): readonly DoctorCheck[] {
   return files.flatMap((file) => {
     const members = readMembers(file.document);
-    const subject = buildFileSubject(coding_agent, file);
+    const subject = buildFileSubject(codingAgent, file);
     const checks: DoctorCheck[] = [];
     if (members.disableAllHooks === true && file.location.scope !== 'managed')
       checks.push(

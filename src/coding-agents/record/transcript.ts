@@ -41,8 +41,8 @@ export interface TranscriptParser {
 export interface TranscriptFormat {
   /** A relevant line contains one of these texts. All other lines after the first few are skipped without parsing. */
   readonly markers: readonly string[];
-  /** Opens a parser for one file. Arguments are dropped unless `keeps_calls` is set. */
-  readonly open: (keeps_calls?: boolean) => TranscriptParser;
+  /** Opens a parser for one file. Arguments are dropped unless `keepsCalls` is set. */
+  readonly open: (keepsCalls?: boolean) => TranscriptParser;
   /** Returns the canonical name of a tool, if hooks receive it under several names. */
   readonly normalizeTool?: (name: string) => string;
 }
@@ -67,10 +67,10 @@ export function readTime(value: unknown): number | null {
 
 /** Returns a run's member that holds its call, if the parser keeps arguments. */
 export function keepCall(
-  keeps_calls: boolean,
+  keepsCalls: boolean,
   buildCall: () => { readonly tool: string; readonly input: unknown },
 ): Pick<ToolRun, 'call'> {
-  if (!keeps_calls) return {};
+  if (!keepsCalls) return {};
   const { tool, input = {} } = buildCall();
   return { call: { tool, input: input as Json } };
 }

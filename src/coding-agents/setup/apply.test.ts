@@ -37,8 +37,13 @@ async function withProject(text: string | null, use: (place: Place) => Promise<v
       await mkdir(join(folder, '.claude'));
       await writeFile(place!.path, text);
     }
-    const state_dir = join(folder, 'state');
-    await use({ folder, path: place!.path, state_dir, wishes: [{ location: place!, parts: [part] }] });
+    const stateDir = join(folder, 'state');
+    await use({
+      folder,
+      path: place!.path,
+      state_dir: stateDir,
+      wishes: [{ location: place!, parts: [part] }],
+    });
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -45,21 +45,21 @@ export interface SetupPlan {
 
 /**
  * Reads the files and plans their changes. Nothing is written before `apply`.
- * @param state_dir the folder of undo receipts; `null` if it is not known
+ * @param stateDir the folder of undo receipts; `null` if it is not known
  * @throws SettingsFailure with the path of the file that cannot be read or changed
  */
 export async function planSetup(
   mode: SetupMode,
   requests: readonly FileRequest[],
-  state_dir: string | null,
+  stateDir: string | null,
 ): Promise<SetupPlan> {
-  const steps = await Promise.all(requests.map((request) => planStep(mode, request, state_dir)));
+  const steps = await Promise.all(requests.map((request) => planStep(mode, request, stateDir)));
   return {
     changes: steps.map(({ change }) => change),
     apply: async (onApplied) => {
       for (const step of steps.filter(({ change }) => change.action !== 'keep')) {
-        const has_receipt = await addPathToError(step.change.path, () => applyStep(step, mode, state_dir));
-        onApplied({ ...step.change, has_receipt });
+        const hasReceipt = await addPathToError(step.change.path, () => applyStep(step, mode, stateDir));
+        onApplied({ ...step.change, has_receipt: hasReceipt });
       }
       // Two files may share a folder that setup created for the first of them.
       await removeFolders(
@@ -79,11 +79,11 @@ interface SetupStep {
 async function planStep(
   mode: SetupMode,
   { location, parts }: FileRequest,
-  state_dir: string | null,
+  stateDir: string | null,
 ): Promise<SetupStep> {
   return addPathToError(location.path, async () => {
     const read = await readSettingsFile(location.path);
-    const receipt = state_dir === null ? null : await readReceipt(state_dir, read.real_path);
+    const receipt = stateDir === null ? null : await readReceipt(stateDir, read.real_path);
     const before = read.text;
     const plan =
       mode === 'install'
@@ -108,15 +108,15 @@ function chooseAction(before: string | null, after: string | null): SettingsChan
 }
 
 /** Writes one change. Returns whether its undo receipt was saved. */
-async function applyStep(step: SetupStep, mode: SetupMode, state_dir: string | null): Promise<boolean> {
+async function applyStep(step: SetupStep, mode: SetupMode, stateDir: string | null): Promise<boolean> {
   const { read, plan, receipt } = step;
   const { after, undo, created } = plan;
   const folders = after === null ? [] : await writeSettingsFile(read, after);
   if (after === null) await deleteSettingsFile(read);
-  if (state_dir === null) return false;
+  if (stateDir === null) return false;
   // The change is valid even if its receipt cannot be saved.
   try {
-    if (mode === 'uninstall') await deleteReceipt(state_dir, read.real_path);
+    if (mode === 'uninstall') await deleteReceipt(stateDir, read.real_path);
     else {
       const fresh = {
         created,
@@ -124,7 +124,7 @@ async function applyStep(step: SetupStep, mode: SetupMode, state_dir: string | n
         after_sha256: hashText(after ?? ''),
         undo,
       };
-      writeReceipt(state_dir, read.real_path, fresh);
+      writeReceipt(stateDir, read.real_path, fresh);
     }
     return true;
   } catch {

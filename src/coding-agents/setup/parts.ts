@@ -26,7 +26,7 @@ export function planHooksPart(settings: AgentSettings, commandFor: (event: strin
   const { hook_format, wanted_hooks, required_keys } = settings;
   const listOurs = (draft: Draft) =>
     refuseTooMany(hook_format.list(draft.document()).filter(({ is_ours }) => is_ours));
-  const wanted_events = new Set(wanted_hooks.map(({ event }) => event));
+  const wantedEvents = new Set(wanted_hooks.map(({ event }) => event));
   return {
     install: (draft) => {
       for (const [key, value] of Object.entries(required_keys))
@@ -35,7 +35,7 @@ export function planHooksPart(settings: AgentSettings, commandFor: (event: strin
         installHook(draft, hook_format, wanted, commandFor(wanted.event), listOurs);
       removeHooks(
         draft,
-        listOurs(draft).filter(({ event }) => !wanted_events.has(event)),
+        listOurs(draft).filter(({ event }) => !wantedEvents.has(event)),
       );
     },
     uninstall: (draft) => removeHooks(draft, listOurs(draft)),
@@ -133,11 +133,11 @@ export function planServerPart({ mcp_servers: mcp }: AgentSettings, words: reado
       }
       // A user may have added variables or limits, which stay.
       const [name, current] = first as [string, Readonly<Record<string, Json>>];
-      const is_right = Object.entries(entry).every(([key, value]) => isSame(current[key], value));
+      const isRight = Object.entries(entry).every(([key, value]) => isSame(current[key], value));
       if (name === EARLIER_NAME && !hasOwnServer(draft)) {
         draft.remove([mcp.key, name]);
         draft.insert([mcp.key, SERVER_NAME], { ...current, ...entry });
-      } else if (!is_right) draft.replace([mcp.key, name], { ...current, ...entry });
+      } else if (!isRight) draft.replace([mcp.key, name], { ...current, ...entry });
     },
     uninstall: (draft) => {
       for (const [name] of listOurs(draft).toReversed())

@@ -135,15 +135,15 @@ test('over random gaps and comments between tokens: nothing is refused, no comme
         const comments = (each: string) => COMMENTS.map((one) => each.split(one.trim()).length - 1);
         const plan = planInstall(text, format, parts, null);
         // A comment inside of an older hook is removed with it.
-        const is_fresh = !text.includes('service hook');
-        if (is_fresh) assert.deepEqual(comments(plan.after!), comments(text));
+        const isFresh = !text.includes('service hook');
+        if (isFresh) assert.deepEqual(comments(plan.after!), comments(text));
         assert.equal(planInstall(plan.after, format, parts, null).after, plan.after);
         const mine = agent.settings.hook_format
           .list(readDocument(plan.after!, format))
           .filter(({ is_ours }) => is_ours);
         assert.equal(mine.length, agent.settings.wanted_hooks.length);
         const back = planUninstall(plan.after, format, parts, getReceipt(plan))!;
-        if (is_fresh) assert.equal(back, text);
+        if (isFresh) assert.equal(back, text);
         for (const left of [back, planUninstall(plan.after, format, parts, null)!]) {
           assert.ok(!left.includes('service hook'));
           const foreign = Object.values(entries)

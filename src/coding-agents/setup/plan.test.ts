@@ -61,8 +61,8 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
       ran += 1;
     }
     // A hook that was entered by hand is removed too, because nothing of this program may remain.
-    const by_hand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(agent)] } }, null, 2);
-    const left = planUninstall(by_hand, getFormat(agent), getParts(agent), null)!;
+    const byHand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(agent)] } }, null, 2);
+    const left = planUninstall(byHand, getFormat(agent), getParts(agent), null)!;
     assert.deepEqual(plain(readDocument(left, 'json')), { hooks: { [event]: [foreignFor(agent)] } });
   }
   assert.equal(ran, codingAgents.length * 10);

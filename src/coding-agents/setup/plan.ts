@@ -39,10 +39,10 @@ export function planInstall(
   for (const { install } of parts) install(draft);
   const after = draft.text();
   if (draft.undo() === opening && before !== null) return { after: before, undo: [], created: false };
-  const is_known = before !== null && receipt?.after_sha256 === hashText(before);
+  const isKnown = before !== null && receipt?.after_sha256 === hashText(before);
   return {
     after,
-    undo: [...draft.undo(), ...(is_known ? receipt.undo : [])],
+    undo: [...draft.undo(), ...(isKnown ? receipt.undo : [])],
     created: before === null || (receipt?.created ?? false),
   };
 }
@@ -59,9 +59,9 @@ export function planUninstall(
   receipt: UndoReceipt | null,
 ): string | null {
   if (before === null) return null;
-  const is_known = receipt?.after_sha256 === hashText(before);
-  if (is_known && receipt.created) return null;
-  const text = is_known ? applyUndo(before, receipt.undo) : before;
+  const isKnown = receipt?.after_sha256 === hashText(before);
+  if (isKnown && receipt.created) return null;
+  const text = isKnown ? applyUndo(before, receipt.undo) : before;
   if (format !== 'toml' && stripByteOrderMark(text).trim() === '') return text;
   const draft = openDraft(text, format);
   for (const { uninstall } of parts) uninstall(draft);

@@ -34,13 +34,13 @@ const receiptSchema = {
 } as const;
 
 /** Returns the path of a settings file's receipt below a state folder. */
-function buildReceiptPath(state_dir: string, path: string): string {
-  return join(state_dir, 'setup', `${hashText(path).slice(0, 32)}.json`);
+function buildReceiptPath(stateDir: string, path: string): string {
+  return join(stateDir, 'setup', `${hashText(path).slice(0, 32)}.json`);
 }
 
 /** Reads the receipt of a settings file; `null` if there is none or it is damaged. */
-export async function readReceipt(state_dir: string, path: string): Promise<UndoReceipt | null> {
-  const read = await readText(buildReceiptPath(state_dir, path));
+export async function readReceipt(stateDir: string, path: string): Promise<UndoReceipt | null> {
+  const read = await readText(buildReceiptPath(stateDir, path));
   if (!read.ok) return null;
   try {
     const value = JSON.parse(read.text) as Json;
@@ -51,11 +51,11 @@ export async function readReceipt(state_dir: string, path: string): Promise<Undo
 }
 
 /** Writes the receipt of a settings file, readable only by this user. */
-export function writeReceipt(state_dir: string, path: string, receipt: UndoReceipt): void {
-  writePrivateFile(buildReceiptPath(state_dir, path), JSON.stringify(receipt), 'replace');
+export function writeReceipt(stateDir: string, path: string, receipt: UndoReceipt): void {
+  writePrivateFile(buildReceiptPath(stateDir, path), JSON.stringify(receipt), 'replace');
 }
 
 /** Deletes the receipt of a settings file, if there is one. */
-export async function deleteReceipt(state_dir: string, path: string): Promise<void> {
-  await rm(buildReceiptPath(state_dir, path), { force: true });
+export async function deleteReceipt(stateDir: string, path: string): Promise<void> {
+  await rm(buildReceiptPath(stateDir, path), { force: true });
 }

@@ -33,14 +33,14 @@ export async function readSettingsFile(path: string): Promise<ReadSettings> {
 }
 
 async function readThroughLinks(path: string): Promise<ReadSettings> {
-  const real_path = await resolveLinks(path);
-  const stats = await stat(real_path).catch(ignoreMissing);
-  if (stats === null) return { real_path, text: null, mode: MODE_NEW, uid: -1, gid: -1 };
-  const bytes = await readRegularFile(real_path, FILE_BYTES_MAX);
+  const realPath = await resolveLinks(path);
+  const stats = await stat(realPath).catch(ignoreMissing);
+  if (stats === null) return { real_path: realPath, text: null, mode: MODE_NEW, uid: -1, gid: -1 };
+  const bytes = await readRegularFile(realPath, FILE_BYTES_MAX);
   if (bytes === null) throw new SettingsFailure('is no regular file');
   if (bytes.length > FILE_BYTES_MAX) throw new SettingsFailure(`is larger than ${FILE_BYTES_MAX} bytes`);
   const { mode, uid, gid } = stats;
-  return { real_path, text: decodeSettings(bytes), mode: mode & 0o7777, uid, gid };
+  return { real_path: realPath, text: decodeSettings(bytes), mode: mode & 0o7777, uid, gid };
 }
 
 /** Resolves symbolic links, so that writing keeps them. */

@@ -81,14 +81,14 @@ const COMMANDS: readonly (readonly [command: string, is_ours: boolean])[] = [
 
 test('hooks of this program are distinguished from those of other programs', () => {
   const agent = codingAgents[0]!;
-  for (const [command, is_ours] of COMMANDS) {
+  for (const [command, isOurs] of COMMANDS) {
     const text = JSON.stringify({
       hooks: { PreToolUse: [{ hooks: [{ type: 'command', command }] }, command] },
     });
     const found = agent.settings.hook_format.list(readDocument(text, 'json'));
     assert.deepEqual(
       found.map((each) => each.is_ours),
-      [is_ours, is_ours],
+      [isOurs, isOurs],
       command,
     );
   }

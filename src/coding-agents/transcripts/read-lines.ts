@@ -21,7 +21,7 @@ export interface Line {
 export async function* readLines(
   path: string,
   read: SkipCounter,
-  bytes_max = FILE_BYTES_MAX,
+  bytesMax = FILE_BYTES_MAX,
 ): AsyncGenerator<Line> {
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -45,7 +45,7 @@ export async function* readLines(
     if (bytes <= LINE_BYTES_MAX) pieces.push(rest);
     else pieces = [];
     total += chunk.length;
-    if (total > bytes_max) {
+    if (total > bytesMax) {
       read.skipped_count += 1;
       return;
     }

@@ -28,9 +28,9 @@ export interface TranscriptsRead {
 export async function readTranscripts(
   format: TranscriptFormat,
   location: TranscriptLocation,
-  since_ms: number,
+  sinceMs: number,
 ): Promise<TranscriptsRead> {
-  const { files, skipped_count } = await listNewFiles(location, since_ms);
+  const { files, skipped_count } = await listNewFiles(location, sinceMs);
   const counter: SkipCounter = { skipped_count };
   const transcripts: Transcript[] = [];
   for (const { path } of files) {
@@ -76,32 +76,32 @@ export interface TranscriptFile {
 /** Lists the files that were written since a time, newest first. */
 export async function listNewFiles(
   { folder, pattern }: TranscriptLocation,
-  since_ms: number,
+  sinceMs: number,
 ): Promise<{ readonly files: readonly TranscriptFile[]; readonly skipped_count: number }> {
   const found: TranscriptFile[] = [];
-  let listed_count = 0;
-  let skipped_count = 0;
+  let listedCount = 0;
+  let skippedCount = 0;
   for await (const name of glob(pattern, { cwd: folder })) {
-    listed_count += 1;
-    if (listed_count > FILES_LISTED_MAX) {
-      skipped_count += 1;
+    listedCount += 1;
+    if (listedCount > FILES_LISTED_MAX) {
+      skippedCount += 1;
       break;
     }
     const path = join(folder, name);
     const stats = await stat(path).catch(() => null);
-    if (stats === null) skipped_count += 1;
-    else if (stats.isFile() && stats.mtimeMs >= since_ms) found.push({ path, mtime_ms: stats.mtimeMs });
+    if (stats === null) skippedCount += 1;
+    else if (stats.isFile() && stats.mtimeMs >= sinceMs) found.push({ path, mtime_ms: stats.mtimeMs });
   }
   found.sort((a, b) => b.mtime_ms - a.mtime_ms);
   const files = found.slice(0, FILES_READ_MAX);
-  return { files, skipped_count: skipped_count + found.length - files.length };
+  return { files, skipped_count: skippedCount + found.length - files.length };
 }
 
 async function* parseValues(
   file: string,
   markers: readonly string[],
   counter: SkipCounter,
-  bytes_max?: number,
+  bytesMax?: number,
 ): AsyncGenerator<unknown> {
   if (file.endsWith('.json')) {
     const { size } = await stat(file);
@@ -109,10 +109,10 @@ async function* parseValues(
     else yield JSON.parse(await readFile(file, 'utf8'));
     return;
   }
-  let line_count = 0;
-  for await (const { bytes, is_ended } of readLines(file, counter, bytes_max)) {
-    line_count += 1;
-    if (line_count > FIRST_LINES && !markers.some((marker) => bytes.includes(marker))) continue;
+  let lineCount = 0;
+  for await (const { bytes, is_ended } of readLines(file, counter, bytesMax)) {
+    lineCount += 1;
+    if (lineCount > FIRST_LINES && !markers.some((marker) => bytes.includes(marker))) continue;
     if (bytes.length === 0) continue;
     const value = parseLine(bytes);
     if (value !== undefined) yield value;

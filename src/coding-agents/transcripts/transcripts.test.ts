@@ -19,14 +19,14 @@ function getForm(agent: string): TranscriptFormat {
 }
 
 /** Reads files as if they were in an agent's folder. */
-async function read(agent: string, files: Readonly<Record<string, string>>, pattern = '**/*', since_ms = 0) {
+async function read(agent: string, files: Readonly<Record<string, string>>, pattern = '**/*', sinceMs = 0) {
   const folder = await mkdtemp(join(tmpdir(), 'transcripts-'));
   try {
     for (const [name, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
     }
-    return await readTranscripts(getForm(agent), { folder, pattern }, since_ms);
+    return await readTranscripts(getForm(agent), { folder, pattern }, sinceMs);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -46,8 +46,8 @@ function buildCallsEntry(minute: number, ...blocks: readonly object[]): object {
   };
 }
 
-function buildResultEntry(tool_use_id: string, content: unknown, is_error = false): object {
-  const block = { type: 'tool_result', tool_use_id, content, is_error };
+function buildResultEntry(toolUseId: string, content: unknown, isError = false): object {
+  const block = { type: 'tool_result', tool_use_id: toolUseId, content, is_error: isError };
   return { type: 'user', sessionId: 's-1', message: { role: 'user', content: [block] } };
 }
 
@@ -165,10 +165,10 @@ test('GitHub Copilot CLI: what was begun is what ran', async () => {
 
 test('what cannot be read is counted, and the rest is read', async () => {
   const good = formatLines(buildCallsEntry(1, use('toolu_1', 'Bash')));
-  const cut_off = '{"type":"assistant","sessionId":"s-1","message":{"content":[{"type":"tool_use"';
+  const cutOff = '{"type":"assistant","sessionId":"s-1","message":{"content":[{"type":"tool_use"';
   const long = `${JSON.stringify({ type: 'user', sessionId: 's-1', blob: 'x'.repeat(9_000_000) })}\n`;
   const { transcripts, skipped_count } = await read('claude-code', {
-    'p/a.jsonl': `${long}${good}${cut_off}`,
+    'p/a.jsonl': `${long}${good}${cutOff}`,
     'p/b.jsonl': 'no transcript at all\n',
     'p/c.json': '{"a":',
   });
@@ -183,17 +183,17 @@ test('what cannot be read is counted, and the rest is read', async () => {
 
 test('files that were not written since are not read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'transcripts-'));
-  const now_ms = Date.now();
-  for (const [name, age_s] of [
+  const nowMs = Date.now();
+  for (const [name, ageS] of [
     ['new.jsonl', 60],
     ['old.jsonl', 10 * 86_400],
   ] as const) {
     const path = join(folder, name);
     await writeFile(path, formatLines(buildCallsEntry(1, use('toolu_1', 'Bash'))));
-    await utimes(path, now_ms / 1_000 - age_s, now_ms / 1_000 - age_s);
+    await utimes(path, nowMs / 1_000 - ageS, nowMs / 1_000 - ageS);
   }
   const place = { folder, pattern: '*.jsonl' };
-  const { file_count } = await readTranscripts(getForm('claude-code'), place, now_ms - 7 * 86_400_000);
+  const { file_count } = await readTranscripts(getForm('claude-code'), place, nowMs - 7 * 86_400_000);
   assert.equal(file_count, 1);
   assert.equal((await readTranscripts(getForm('claude-code'), place, 0)).file_count, 2);
   await rm(folder, { recursive: true });
@@ -208,14 +208,14 @@ function buildAuditedCalls(
   return { ids: new Set(ids), counts: new Map(counts), first_ms: null, is_partial: false };
 }
 
-const run = (id: string | null, tool: string, minute = 1, calls_hook: 'yes' | 'no' | 'unknown' = 'yes') => ({
+const run = (id: string | null, tool: string, minute = 1, callsHook: 'yes' | 'no' | 'unknown' = 'yes') => ({
   id,
   tool,
   at_ms: NOON_MS + minute * 60_000,
-  calls_hook: calls_hook,
+  calls_hook: callsHook,
 });
-const reported = (session_id: string, ...runs: readonly ReturnType<typeof run>[]) => ({
-  session_id,
+const reported = (sessionId: string, ...runs: readonly ReturnType<typeof run>[]) => ({
+  session_id: sessionId,
   cwd: null,
   cwd_sha256: null,
   runs,
@@ -301,10 +301,10 @@ test('without ids calls are counted, by session and by tool under all its names'
   );
 });
 
-function buildEvent(at: number, tool_name: string, metadata: AuditEvent['metadata']): AuditEvent {
+function buildEvent(at: number, toolName: string, metadata: AuditEvent['metadata']): AuditEvent {
   const timestamp = AT(at);
-  const event_id = `evt_${at}_${tool_name}`;
-  return { event_id, timestamp, session_id: 's-1', tool_name, metadata } as AuditEvent;
+  const eventId = `evt_${at}_${toolName}`;
+  return { event_id: eventId, timestamp, session_id: 's-1', tool_name: toolName, metadata } as AuditEvent;
 }
 
 test('what was seen is looked up page by page, probes and results left out', async () => {

@@ -47,7 +47,7 @@ export interface NamedFormat {
 export async function findAuditedCalls(
   query: (filter: AuditFilter) => Promise<AuditPage>,
   { name: agent, format }: NamedFormat,
-  since_ms: number,
+  sinceMs: number,
 ): Promise<AuditedCalls> {
   const ids = new Set<string>();
   const counts = new Map<string, number>();
@@ -58,7 +58,7 @@ export async function findAuditedCalls(
     const { events } = await query({
       metadata_key: 'hook',
       metadata_value: agent,
-      since: new Date(since_ms - SLACK_MS).toISOString(),
+      since: new Date(sinceMs - SLACK_MS).toISOString(),
       ...(until !== null && { until }),
       limit: PAGE_EVENTS,
     });
@@ -94,11 +94,11 @@ function countCall(
 }
 
 function buildCountKey(
-  session_id: string | null,
+  sessionId: string | null,
   tool: string,
   { normalizeTool = (name) => name }: TranscriptFormat,
 ): string {
-  return JSON.stringify([session_id, normalizeTool(tool)]);
+  return JSON.stringify([sessionId, normalizeTool(tool)]);
 }
 
 function readEventTime(event: AuditEvent | null): number | null {
@@ -116,20 +116,20 @@ export function findUnseenSessions(
   { since_ms, until_ms }: TimeWindow,
 ): readonly UnseenSession[] {
   const remaining = new Map(seen.counts);
-  const isSeen = (session_id: string, { id, tool }: ToolRun): boolean => {
+  const isSeen = (sessionId: string, { id, tool }: ToolRun): boolean => {
     if (id !== null) return seen.ids.has(id);
-    const key = buildCountKey(session_id, tool, format);
+    const key = buildCountKey(sessionId, tool, format);
     const count = remaining.get(key) ?? 0;
     remaining.set(key, count - 1);
     return count > 0;
   };
-  const found = [...mergeSessions(transcripts)].flatMap(([session_id, { cwd, runs }]) => {
-    const in_window = runs.filter(
+  const found = [...mergeSessions(transcripts)].flatMap(([sessionId, { cwd, runs }]) => {
+    const inWindow = runs.filter(
       ({ at_ms, calls_hook }) =>
         calls_hook !== 'no' && (at_ms === null || (at_ms >= since_ms && at_ms <= until_ms)),
     );
-    const unseen = in_window.filter((run) => !isSeen(session_id, run));
-    return unseen.length === 0 ? [] : [summarizeSession(session_id, cwd, in_window.length, unseen)];
+    const unseen = inWindow.filter((run) => !isSeen(sessionId, run));
+    return unseen.length === 0 ? [] : [summarizeSession(sessionId, cwd, inWindow.length, unseen)];
   });
   return found.sort((a, b) => (b.last_ms ?? 0) - (a.last_ms ?? 0));
 }
@@ -153,20 +153,20 @@ function mergeSessions(transcripts: readonly Transcript[]): Map<string, MergedSe
 }
 
 function summarizeSession(
-  session_id: string,
+  sessionId: string,
   cwd: string | null,
-  run_count: number,
+  runCount: number,
   unseen: readonly ToolRun[],
 ): UnseenSession {
   const counts = new Map<string, number>();
   for (const { tool } of unseen) counts.set(tool, (counts.get(tool) ?? 0) + 1);
   const times = unseen.flatMap(({ at_ms }) => at_ms ?? []).sort((a, b) => a - b);
   return {
-    session_id,
+    session_id: sessionId,
     cwd,
     first_ms: times[0] ?? null,
     last_ms: times.at(-1) ?? null,
-    run_count,
+    run_count: runCount,
     unseen: [...counts]
       .sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
       .map(([tool, count]) => ({ tool, count })),

@@ -57,8 +57,8 @@ export function openNameAliases(vocabulary: PromptVocabulary): NameAliases {
 function hideNames(text: string, names: ReadonlyMap<string, string>): string {
   if (names.size === 0) return text;
   const aliases = new Map([...names].map(([alias, name]) => [name, alias]));
-  const longest_first = [...aliases.keys()].sort((a, b) => b.length - a.length);
-  const escaped = longest_first.map((name) => name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+  const longestFirst = [...aliases.keys()].sort((a, b) => b.length - a.length);
+  const escaped = longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
   const pattern = new RegExp(`(?<!\\w)(?:${escaped.join('|')})(?!\\w)`, 'g');
   return text.replace(pattern, (name) => aliases.get(name) ?? name);
 }

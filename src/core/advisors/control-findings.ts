@@ -59,9 +59,9 @@ const WORDS: ReadonlySet<string> = new Set([
 /** Filters the names between backticks, and then the whole sentence. */
 function filterMissing(sentence: string, vocabulary: PromptVocabulary): string {
   const named = sentence.replace(/`([^`]{0,300})`?/g, (_, name: string) => {
-    const is_known =
+    const isKnown =
       WORDS.has(name) || SETTING.test(name) || vocabulary.tags.has(name) || vocabulary.detectors.has(name);
-    return is_known ? name : filterRuleName(name, vocabulary);
+    return isKnown ? name : filterRuleName(name, vocabulary);
   });
   return filterSentence(named, SENTENCE_UNITS_MAX);
 }

@@ -76,10 +76,10 @@ export function filterName(name: unknown): string {
 }
 
 /** Returns a sentence of an operator as it may be sent: on one line and bounded, or `WITHHELD`. */
-export function filterSentence(sentence: unknown, units_max = 200): string {
+export function filterSentence(sentence: unknown, unitsMax = 200): string {
   if (typeof sentence !== 'string') return WITHHELD;
   const line = sentence
-    .slice(0, units_max)
+    .slice(0, unitsMax)
     .replace(/[^\x20-\x7e]+/g, ' ')
     .trim();
   return looksLikeData(sentence.slice(0, 2_000)) ? WITHHELD : line;

@@ -109,8 +109,8 @@ function boundNumber(value: unknown): number | null {
 
 const DAY_SECONDS = 86_400;
 
-function computeSecondsFrom(at_ms: unknown, reference_ms: number): number | null {
-  const seconds = typeof at_ms === 'number' ? Math.round((at_ms - reference_ms) / 1_000) : Number.NaN;
+function computeSecondsFrom(atMs: unknown, referenceMs: number): number | null {
+  const seconds = typeof atMs === 'number' ? Math.round((atMs - referenceMs) / 1_000) : Number.NaN;
   return Math.abs(seconds) <= DAY_SECONDS ? seconds : null;
 }
 

@@ -37,9 +37,9 @@ Over all tags the strictest action wins. For one tag the first rule that matches
 existing one.`;
 
 /** Joins a task with the parts that all tasks share. */
-export function buildInstructions(task: string, with_files: boolean): string {
+export function buildInstructions(task: string, withFiles: boolean): string {
   const parts = [task.trim(), CAUTION];
-  if (with_files) parts.push(DOCUMENT_FORMAT, FILE_FORMAT);
+  if (withFiles) parts.push(DOCUMENT_FORMAT, FILE_FORMAT);
   return parts.join('\n\n');
 }
 

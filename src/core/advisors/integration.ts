@@ -43,10 +43,10 @@ export const integrationAdvisor: Advisor<IntegrationRequest> = {
     user: formatUntrusted('project', sanitizeOutline(request.outline)),
   }),
   read: (answer, request) => {
-    const is_python = request.language === 'python';
+    const isPython = request.language === 'python';
     const { prose, files, problems } = parseAnswer(answer, {
-      path: is_python ? /^[a-z][a-z0-9_]{0,60}\.py$/ : /^[a-z][a-z0-9_-]{0,60}\.(?:ts|mts|mjs|js)$/,
-      expects: is_python ? 'a file name such as `integration.py`' : 'a file name such as `integration.ts`',
+      path: isPython ? /^[a-z][a-z0-9_]{0,60}\.py$/ : /^[a-z][a-z0-9_-]{0,60}\.(?:ts|mts|mjs|js)$/,
+      expects: isPython ? 'a file name such as `integration.py`' : 'a file name such as `integration.ts`',
       unnamed: buildFileName(request),
     });
     const { adapter_file, adapter } = request;

@@ -45,8 +45,8 @@ export function sanitizeOutline(outline: ProjectOutline): ProjectOutline {
   };
 }
 
-function keepNames(names: readonly string[], names_max = NAMES_MAX): readonly string[] {
-  const kept = names.slice(0, names_max).map(filterName);
+function keepNames(names: readonly string[], namesMax = NAMES_MAX): readonly string[] {
+  const kept = names.slice(0, namesMax).map(filterName);
   return [...new Set(kept)].filter((name) => name !== WITHHELD);
 }
 

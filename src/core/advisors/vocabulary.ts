@@ -48,19 +48,19 @@ const PUBLIC_TOOLS = [
 export function buildPromptVocabulary(policy: Policy): PromptVocabulary {
   const { contracts, identities, detection } = policy;
   const rules: readonly Rule[] = [...policy.rules, ...policy.builtin_rules];
-  const is_exact = (name: string) => !name.includes('*');
+  const isExact = (name: string) => !name.includes('*');
   const builtin = listBuiltinIdentities();
   return {
     tools: keepSafe([
       ...PUBLIC_TOOLS,
       ...contracts.map(({ tool_name }) => tool_name),
-      ...rules.flatMap(({ tools }) => tools.filter(is_exact)),
-      ...identities.flatMap(({ tools }) => tools.filter(is_exact)),
+      ...rules.flatMap(({ tools }) => tools.filter(isExact)),
+      ...identities.flatMap(({ tools }) => tools.filter(isExact)),
     ]),
     agents: keepSafe([
       ...identities.map(({ agent_id }) => agent_id),
-      ...rules.flatMap(({ agents }) => agents.filter(is_exact)),
-      ...contracts.flatMap(({ allowed_agents }) => allowed_agents.filter(is_exact)),
+      ...rules.flatMap(({ agents }) => agents.filter(isExact)),
+      ...contracts.flatMap(({ allowed_agents }) => allowed_agents.filter(isExact)),
     ]),
     tags: keepSafe([
       ...builtin.flatMap(({ tags }) => tags.flatMap(listAncestors)),

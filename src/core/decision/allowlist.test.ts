@@ -14,7 +14,7 @@ const OTHER = `sk-${'ABCDEF'}1234567891`;
 const EXPIRES_MS = 1_000;
 
 /** Returns a distinct text for each detector and value. It replaces the keyed hash. */
-const fingerprintOf: Fingerprinter = (rule_id, value) => `${rule_id}|${value}`;
+const fingerprintOf: Fingerprinter = (ruleId, value) => `${ruleId}|${value}`;
 
 const entry = {
   fingerprint: fingerprintOf('generic.sk_key', KEY),
@@ -28,11 +28,11 @@ const policy = buildTestPolicy({
 
 function getVerdict(
   content: Content | string,
-  now_ms = 0,
+  nowMs = 0,
   known: Fingerprinter | null = fingerprintOf,
 ): Verdict {
   const given: Content = typeof content === 'string' ? { kind: 'text', text: content } : content;
-  return judge(buildTestCrossing({ content: given, now_ms }), policy, known);
+  return judge(buildTestCrossing({ content: given, now_ms: nowMs }), policy, known);
 }
 
 test('an allowlisted value is a finding for no rule, and is reported separately', () => {
@@ -209,7 +209,7 @@ const CONTRACT = {
 test('an allowlisted detector overrides no binding rule, contract or guard', () => {
   const secret: Content = { kind: 'json', value: { command: `echo ${KEY}` } };
   const guard: Content = { kind: 'json', value: { command: 'service approvals approve apr_1' } };
-  const guard_id = judgeAllowed({ crossing: { content: guard } }).findings[0]!.rule_id;
+  const guardId = judgeAllowed({ crossing: { content: guard } }).findings[0]!.rule_id;
   const cases: Readonly<Record<string, AllowCase>> = {
     'a rule of the tenant': { parts: rulesOfTenant({ ...BLOCK_ALL[0], name: 'own' }) },
     'an approval of the tenant': {
@@ -226,10 +226,10 @@ test('an allowlisted detector overrides no binding rule, contract or guard', () 
     },
     'a contract': { parts: { documents: [CONTRACT] } },
     'a secret': { entry: { ...ANY_SCOPE, rule_id: 'generic.sk_key' }, crossing: { content: secret } },
-    'the guard': { entry: { ...ANY_SCOPE, rule_id: guard_id }, crossing: { content: guard } },
+    'the guard': { entry: { ...ANY_SCOPE, rule_id: guardId }, crossing: { content: guard } },
   };
   for (const [name, each] of Object.entries(cases)) assert.equal(judgeAllowed(each).decision, 'block', name);
-  assert.match(guard_id, /^guard\./);
+  assert.match(guardId, /^guard\./);
 });
 
 test('an allowlisted detector keeps its taint', () => {

@@ -34,7 +34,7 @@ export function applyAllowlist(
   const expiries = getExpiries(detection);
   const texts = collectLeafTexts(content, found);
   const findings: Finding[] = [];
-  const allowlisted_findings: AllowlistedFinding[] = [];
+  const allowlistedFindings: AllowlistedFinding[] = [];
   for (const finding of found) {
     const { rule_id, leaf, start, end } = finding;
     if (!isAllowlistable(finding)) {
@@ -42,14 +42,14 @@ export function applyAllowlist(
       continue;
     }
     const fingerprint = computeFingerprint(rule_id, texts.get(leaf)!.slice(start, end));
-    const expires_ms = Math.max(
+    const expiresMs = Math.max(
       expiries.get(getKey(fingerprint, null)) ?? 0,
       expiries.get(getKey(fingerprint, tenant_id)) ?? 0,
     );
-    if (now_ms < expires_ms) allowlisted_findings.push({ ...finding, fingerprint });
+    if (now_ms < expiresMs) allowlistedFindings.push({ ...finding, fingerprint });
     else findings.push(finding);
   }
-  return { findings, allowlisted_findings };
+  return { findings, allowlisted_findings: allowlistedFindings };
 }
 
 /**
@@ -61,8 +61,8 @@ export function isAllowlistable({ type, is_whole }: Finding): boolean {
   return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
 }
 
-function getKey(fingerprint: string, tenant_id: string | null): string {
-  return tenant_id === null ? fingerprint : `${fingerprint} ${tenant_id}`;
+function getKey(fingerprint: string, tenantId: string | null): string {
+  return tenantId === null ? fingerprint : `${fingerprint} ${tenantId}`;
 }
 
 /** Commands that loosen the guard are never allowed. Secrets are allowed by value only. */
@@ -84,9 +84,9 @@ export function markAllowedFindings(
   const ids = new Map(entries.map(({ rule_id, id }) => [rule_id, id]));
   if (ids.size === 0) return found;
   return found.map((finding) => {
-    const allowed_by = ids.get(finding.rule_id);
-    const is_never = finding.source === 'classifier' || isNeverAllowed(finding.tags);
-    return allowed_by === undefined || is_never ? finding : { ...finding, allowed_by };
+    const allowedBy = ids.get(finding.rule_id);
+    const isNever = finding.source === 'classifier' || isNeverAllowed(finding.tags);
+    return allowedBy === undefined || isNever ? finding : { ...finding, allowed_by: allowedBy };
   });
 }
 
@@ -101,17 +101,17 @@ function matchesCrossing(
   return agent_id === null || listActingAgents(crossing).every((agent) => agent === agent_id);
 }
 
-const expiries_cache = new WeakMap<Detection, ReadonlyMap<string, number>>();
+const expiriesCache = new WeakMap<Detection, ReadonlyMap<string, number>>();
 
 function getExpiries(detection: Detection): ReadonlyMap<string, number> {
   const expiries =
-    expiries_cache.get(detection) ??
+    expiriesCache.get(detection) ??
     new Map(
       detection.allowlist.map(({ fingerprint, tenant_id = null, expires_ms }) => [
         getKey(fingerprint, tenant_id),
         expires_ms,
       ]),
     );
-  expiries_cache.set(detection, expiries);
+  expiriesCache.set(detection, expiries);
   return expiries;
 }

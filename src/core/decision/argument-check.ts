@@ -50,12 +50,12 @@ export function compileArgumentCheck(schema: Json): ArgumentCheck {
   };
 }
 
-function hasMoreNodes(value: Json, nodes_max: number): boolean {
+function hasMoreNodes(value: Json, nodesMax: number): boolean {
   const open: Json[] = [value];
   let nodes = 0;
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     nodes += 1;
-    if (nodes + open.length > nodes_max) return true;
+    if (nodes + open.length > nodesMax) return true;
     if (at === null || typeof at !== 'object') continue;
     for (const member of Object.values(at)) open.push(member);
   }

@@ -202,7 +202,7 @@ test('no finding of a classifier makes a verdict milder, whatever the rules are'
       fc.constantFrom('input', 'output', 'action'),
       fc.constantFrom([] as string[], ['internal.note'], ['personal.pii']),
       fc.constantFrom('Hello', TEXT),
-      (written, answered, boundary, declared_tags, text) => {
+      (written, answered, boundary, declaredTags, text) => {
         const policy = buildTestPolicy({
           rules: written.map((rule, at) => ({
             name: `rule-${at}`,
@@ -220,7 +220,7 @@ test('no finding of a classifier makes a verdict milder, whatever the rules are'
           boundary === 'action'
             ? ({ boundary, phase: 'response', tool: 'web.read' } as const)
             : ({ boundary: boundary as 'input' | 'output' } as const);
-        const given = { ...shape, declared_tags };
+        const given = { ...shape, declared_tags: declaredTags };
         const own = judgeText(text, policy, given);
         const classified = judgeText(text, policy, { ...given, ...classify(...added) });
         if (rankVerdict(classified) > rankVerdict(own)) stricter += 1;

@@ -28,10 +28,10 @@ const ROWS: readonly (readonly [string, Partial<Crossing>, string, boolean])[] =
 
 test('content from outside that passes with an injection in it is marked as data', () => {
   const policy = buildTestPolicy();
-  for (const [name, parts, text, is_marked] of expectRows(11, ROWS)) {
+  for (const [name, parts, text, isMarked] of expectRows(11, ROWS)) {
     const crossing = buildTestCrossing({ ...parts, content: { kind: 'text', text } });
     const verdict = judge(crossing, policy);
-    assert.deepEqual(listContentMarks(crossing, verdict), is_marked ? ['data'] : [], name);
+    assert.deepEqual(listContentMarks(crossing, verdict), isMarked ? ['data'] : [], name);
   }
 });
 

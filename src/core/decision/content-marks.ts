@@ -21,10 +21,10 @@ export function listContentMarks(
   { decision, findings }: Pick<Verdict, 'decision' | 'findings'>,
 ): readonly ContentMark[] {
   if (decision === 'block' || findings.length === 0 || !isFromOutside(crossing)) return NO_MARKS;
-  const is_flagged = findings.some(
+  const isFlagged = findings.some(
     ({ action, tags }) => action === 'flag' && tags.some((tag) => isCoveredBy(INJECTION, tag)),
   );
-  return is_flagged ? CONTENT_MARKS : NO_MARKS;
+  return isFlagged ? CONTENT_MARKS : NO_MARKS;
 }
 
 /** Returns whether the content was not written by the user or the agent: a result, a file, or declared so. */

@@ -41,23 +41,23 @@ export function listDeclaredFacts(contract: ContractMatch, phase: Crossing['phas
 
 /**
  * Returns the restrictions of a contract on a tool call or its result (`response`) with these tags.
- * `content_restrictions` come from `findContentRestrictions` and concern the content itself.
+ * `contentRestrictions` come from `findContentRestrictions` and concern the content itself.
  */
 export function findContractRestrictions(
   contract: ToolContract | 'undeclared',
   crossing: CrossingContext,
   data: TaggedData,
-  content_restrictions: readonly Restriction[],
+  contentRestrictions: readonly Restriction[],
 ): readonly Restriction[] {
   if (contract === 'undeclared') {
     const reason = `The tool \`${crossing.tool ?? ''}\` has no contract, and undeclared tools may not be used. Declare it (\`contracts/\`), or set \`policy.undeclared_tools: allow\`.`;
     return [buildRestriction('contract.tool', reason, 'enforce')];
   }
   return crossing.phase === 'response'
-    ? [...content_restrictions, ...findResultRestrictions(contract, data)]
+    ? [...contentRestrictions, ...findResultRestrictions(contract, data)]
     : [
         ...findCallerRestrictions(contract, crossing),
-        ...content_restrictions,
+        ...contentRestrictions,
         ...findCallRestrictions(contract, data),
       ];
 }
@@ -261,25 +261,25 @@ export function stripFields(
   return { splices, stripped_fields, content: spliceSource(source, splices), leaves };
 }
 
-const exact_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
+const exactRegisters = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
 
 /** Returns the tenant's own contract, or else the global one. */
-function findExact(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
-  let register = exact_registers.get(policy);
+function findExact(policy: Policy, tool: string, tenantId: string): ToolContract | null {
+  let register = exactRegisters.get(policy);
   if (register === undefined) {
     register = new Map(
       policy.contracts.map((each) => [buildTenantKey(each.tenant_id, each.tool_name), each]),
     );
-    exact_registers.set(policy, register);
+    exactRegisters.set(policy, register);
   }
-  return findTenantRecord(register, tenant_id, tool);
+  return findTenantRecord(register, tenantId, tool);
 }
 
-const folded_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
+const foldedRegisters = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
 
 /** Returns the contract whose name equals the tool's when case is ignored; `undeclared` if there are several. */
-function findFolded(policy: Policy, tool: string, tenant_id: string): ToolContract | 'undeclared' | null {
-  let register = folded_registers.get(policy);
+function findFolded(policy: Policy, tool: string, tenantId: string): ToolContract | 'undeclared' | null {
+  let register = foldedRegisters.get(policy);
   if (register === undefined) {
     const made = new Map<string, ToolContract | 'undeclared'>();
     for (const each of policy.contracts) {
@@ -287,9 +287,9 @@ function findFolded(policy: Policy, tool: string, tenant_id: string): ToolContra
       made.set(key, made.has(key) ? 'undeclared' : each);
     }
     register = made;
-    folded_registers.set(policy, register);
+    foldedRegisters.set(policy, register);
   }
-  return findTenantRecord(register, tenant_id, foldCase(tool));
+  return findTenantRecord(register, tenantId, foldCase(tool));
 }
 
 const checks = new WeakMap<ToolContract, ArgumentCheck>();

@@ -56,6 +56,6 @@ export function describeDocument({ instead, change }: DecidingDocument): string 
 }
 
 /** Returns the sentence for a denial that waits for an approval. */
-export function describePendingApproval(request_id: string): string {
-  return `To approve this call once: \`customshouse approvals approve ${request_id}\`; then repeat it.`;
+export function describePendingApproval(requestId: string): string {
+  return `To approve this call once: \`customshouse approvals approve ${requestId}\`; then repeat it.`;
 }

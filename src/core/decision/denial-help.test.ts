@@ -4,13 +4,13 @@ import { commandRules } from '../detect/commands/rules/index.ts';
 import type { JudgedFinding, Verdict } from '../types/index.ts';
 import { explainDenial } from './denial-help.ts';
 
-function explain(rule_ids: readonly string[], parts: Partial<Verdict> = {}): string | null {
-  const findings = rule_ids.map((rule_id) => {
-    const { tag, severity } = commandRules.find(({ id }) => id === rule_id) ?? {
+function explain(ruleIds: readonly string[], parts: Partial<Verdict> = {}): string | null {
+  const findings = ruleIds.map((ruleId) => {
+    const { tag, severity } = commandRules.find(({ id }) => id === ruleId) ?? {
       tag: 'x',
       severity: 'critical',
     };
-    return { rule_id, tags: [tag], severity, action: 'block' } as unknown as JudgedFinding;
+    return { rule_id: ruleId, tags: [tag], severity, action: 'block' } as unknown as JudgedFinding;
   });
   const verdict = {
     decision: 'block',

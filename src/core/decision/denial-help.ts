@@ -11,25 +11,23 @@ import { isFlowRule } from './rules.ts';
  * allows it. It follows the reason. `null` if nothing is denied.
  *
  * @param rules - the configured rules of the policy that decided
- * @param event_id - names several detectors at once; `null` if no event was written
+ * @param eventId - names several detectors at once; `null` if no event was written
  */
 export function explainDenial(
   verdict: Verdict,
   rules: readonly Rule[],
-  event_id: string | null,
+  eventId: string | null,
 ): string | null {
   if (verdict.decision !== 'block') return null;
   const rule = rules.find(({ name }) => name === verdict.rule) ?? null;
   const document = rule === null ? findDecidingDocument(verdict.rule) : null;
   const decisive = verdict.findings.filter(({ action }) => action === verdict.action);
-  const is_by_tag = rule === null ? document === null || isDefault(verdict) : rule.data_tags.length > 0;
-  const worst = is_by_tag ? findWorst(decisive) : null;
+  const isByTag = rule === null ? document === null || isDefault(verdict) : rule.data_tags.length > 0;
+  const worst = isByTag ? findWorst(decisive) : null;
   if (worst !== null) {
-    const is_binding = rule !== null && (rule.tenant_id !== null || isFlowRule(rule));
-    const cannot_allow = is_binding || worst.source === 'classifier';
-    const change = cannot_allow
-      ? describeChange(rule, verdict.rule)
-      : describeAllow(worst, decisive, event_id);
+    const isBinding = rule !== null && (rule.tenant_id !== null || isFlowRule(rule));
+    const cannotAllow = isBinding || worst.source === 'classifier';
+    const change = cannotAllow ? describeChange(rule, verdict.rule) : describeAllow(worst, decisive, eventId);
     return `${describeFinding(worst)} ${change}`;
   }
   if (document !== null) return describeDocument(document);
@@ -62,8 +60,8 @@ const KINDS: readonly (readonly [tag: Tag, what: string, instead: string])[] = [
 ];
 
 function describeFinding({ rule_id, tags }: JudgedFinding): string {
-  const is_command = tags.some((tag) => covers('dangerous', tag));
-  const command = is_command ? describeCommandRuleOnDemand(rule_id) : null;
+  const isCommand = tags.some((tag) => covers('dangerous', tag));
+  const command = isCommand ? describeCommandRuleOnDemand(rule_id) : null;
   if (command !== null) return command;
   const [, what, instead] = KINDS.find(([tag]) => tags.some((each) => covers(tag, each))) ?? [
     '',
@@ -76,13 +74,13 @@ function describeFinding({ rule_id, tags }: JudgedFinding): string {
 function describeAllow(
   { tags, rule_id }: JudgedFinding,
   decisive: readonly JudgedFinding[],
-  event_id: string | null,
+  eventId: string | null,
 ): string {
   if (isCoveredBy(['dangerous.guard'], tags[0]!))
     return 'An operator runs it in their own terminal, or names `dangerous.guard` in a rule under `policies` in `service.yaml`.';
   if (isNeverAllowed(tags)) return 'An operator can allow this value with `customshouse fingerprint add`.';
-  const is_only = decisive.every((each) => each.rule_id === rule_id);
-  return `An operator can allow it with \`customshouse allow ${is_only ? rule_id : (event_id ?? rule_id)}\`.`;
+  const isOnly = decisive.every((each) => each.rule_id === rule_id);
+  return `An operator can allow it with \`customshouse allow ${isOnly ? rule_id : (eventId ?? rule_id)}\`.`;
 }
 
 /** Other ways for facts that a rule names, the most exact first. */

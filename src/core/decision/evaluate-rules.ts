@@ -94,13 +94,13 @@ export interface RuleEvaluation {
 export function evaluateRules(input: RuleEvaluationInput, onRule?: RuleObserver): RuleEvaluation {
   const monitored: MonitoredRule[] = [];
   const evaluation = evaluateWithApprovals(input, monitored, false, onRule);
-  const enforced_result =
+  const enforcedResult =
     monitored.length === 0
       ? null
       : buildDecisionResult(
           evaluateWithApprovals({ ...input, ...input.buildEnforcedInput?.() }, [], true).winner,
         );
-  return { ...evaluation, monitored, enforced_result };
+  return { ...evaluation, monitored, enforced_result: enforcedResult };
 }
 
 /** Limits the rule names in one approval request to what an approver can read. */
@@ -114,55 +114,55 @@ const APPROVAL_RULES_MAX = 32;
 function evaluateWithApprovals(
   input: RuleEvaluationInput,
   monitored: MonitoredRule[],
-  enforces_monitored: boolean,
+  enforcesMonitored: boolean,
   onRule?: RuleObserver,
 ) {
-  const first = evaluateOnce(input, monitored, enforces_monitored, onRule);
+  const first = evaluateOnce(input, monitored, enforcesMonitored, onRule);
   if (first.winner.action !== 'require_approval') return { ...first, approval: null };
-  const approved_rules: string[] = [];
-  let ttl_ms = Number.POSITIVE_INFINITY;
-  let min_approvals = 1;
-  let require_second_factor: true | undefined;
+  const approvedRules: string[] = [];
+  let ttlMs = Number.POSITIVE_INFINITY;
+  let minApprovals = 1;
+  let requireSecondFactor: true | undefined;
   for (;;) {
-    const crossing = { ...input.crossing, approved_rules };
-    const next = evaluateOnce({ ...input, crossing }, [], enforces_monitored);
+    const crossing = { ...input.crossing, approved_rules: approvedRules };
+    const next = evaluateOnce({ ...input, crossing }, [], enforcesMonitored);
     if (next.winner.action === 'block') return { ...next, approval: null };
     if (next.winner.action !== 'require_approval')
       return {
         ...first,
         approval: {
-          ...{ rules: approved_rules, ttl_ms, min_approvals },
-          ...(require_second_factor && { require_second_factor }),
+          ...{ rules: approvedRules, ttl_ms: ttlMs, min_approvals: minApprovals },
+          ...(requireSecondFactor && { require_second_factor: requireSecondFactor }),
         },
       };
-    if (approved_rules.length >= APPROVAL_RULES_MAX) return { ...first, approval: null };
+    if (approvedRules.length >= APPROVAL_RULES_MAX) return { ...first, approval: null };
     const terms = next.winner.approval ?? DEFAULT_APPROVAL;
-    approved_rules.push(next.winner.rule);
-    ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
-    min_approvals = Math.max(min_approvals, terms.min_approvals);
-    if (terms.require_second_factor === true) require_second_factor = true;
+    approvedRules.push(next.winner.rule);
+    ttlMs = Math.min(ttlMs, terms.ttl_ms);
+    minApprovals = Math.max(minApprovals, terms.min_approvals);
+    if (terms.require_second_factor === true) requireSecondFactor = true;
   }
 }
 
 function evaluateOnce(
   input: RuleEvaluationInput,
   monitored: MonitoredRule[],
-  enforces_monitored: boolean,
+  enforcesMonitored: boolean,
   onRule?: RuleObserver,
 ) {
   const { crossing, policy, table, findings, declared, coverage } = input;
   const { approved_rules } = crossing;
   const accepted = crossing.memory?.tag ?? null;
-  const restrictions = input.restrictions.filter((each) => isEnforced(each, enforces_monitored, monitored));
+  const restrictions = input.restrictions.filter((each) => isEnforced(each, enforcesMonitored, monitored));
   const stripping = input.stripping;
-  const is_stripping =
+  const isStripping =
     stripping !== null &&
-    isEnforced({ ...stripping.outcome, enforcement: stripping.enforcement }, enforces_monitored, monitored);
+    isEnforced({ ...stripping.outcome, enforcement: stripping.enforcement }, enforcesMonitored, monitored);
   const detected = selectDetected(findings);
-  const data_tags = () => collectTags(detected, declared);
-  const inputs = { data_tags, findings_count: detected.length, conditions: input.conditions };
-  const context = { ...buildRuleContext(crossing, inputs), enforces_monitored };
-  const crossing_rule = findRuleForCrossing(table, context, monitored, onRule);
+  const dataTags = () => collectTags(detected, declared);
+  const inputs = { data_tags: dataTags, findings_count: detected.length, conditions: input.conditions };
+  const context = { ...buildRuleContext(crossing, inputs), enforces_monitored: enforcesMonitored };
+  const crossingRule = findRuleForCrossing(table, context, monitored, onRule);
   const findRule = memoizePerTag((occurrence) =>
     findRuleForTag(table, occurrence, context, monitored, onRule),
   );
@@ -181,22 +181,22 @@ function evaluateOnce(
     ),
   );
   const masked = evaluations.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
-  const listOutcomes = (is_detected: boolean): RuleOutcome[] =>
+  const listOutcomes = (wantsDetected: boolean): RuleOutcome[] =>
     evaluations.flatMap(({ finding, outcome }) =>
-      isDetected(finding) === is_detected ? (outcome ?? []) : [],
+      isDetected(finding) === wantsDetected ? (outcome ?? []) : [],
     );
-  const masked_by_detectors = selectDetected(masked);
+  const maskedByDetectors = selectDetected(masked);
   const outcomes: RuleOutcome[] = [
     ...(coverage.status === 'full' ? [] : [buildCoverageOutcome(coverage)]),
     ...restrictions.map(({ action, rule, reason }) =>
       applyApproval({ action, rule, reason, fallback_template: null }, rule, approved_rules),
     ),
-    ...(crossing_rule === null ? [] : [buildRuleOutcome(crossing_rule)]),
+    ...(crossingRule === null ? [] : [buildRuleOutcome(crossingRule)]),
     ...listOutcomes(true),
     ...declared.flatMap((tag) =>
-      evaluateDeclaredTag(tag, policy, findRule, masked_by_detectors, accepted, crossing),
+      evaluateDeclaredTag(tag, policy, findRule, maskedByDetectors, accepted, crossing),
     ),
-    ...(is_stripping ? [stripping.outcome] : []),
+    ...(isStripping ? [stripping.outcome] : []),
     // Last, because the first of equally strict outcomes decides: without a stricter one, the rules' own stays.
     ...listOutcomes(false),
   ];
@@ -218,10 +218,10 @@ function applyResultMask(
 /** Returns whether a restriction is enforced. Records it in `monitored` if it is in monitor mode. */
 function isEnforced(
   { rule, action, enforcement }: Pick<Restriction, 'rule' | 'action' | 'enforcement'>,
-  enforces_monitored: boolean,
+  enforcesMonitored: boolean,
   monitored: MonitoredRule[],
 ): boolean {
-  if (enforcement === 'enforce' || enforces_monitored) return true;
+  if (enforcement === 'enforce' || enforcesMonitored) return true;
   addMonitored(monitored, { rule, action, tag: null });
   return false;
 }
@@ -240,28 +240,25 @@ export const DECISIONS_BY_ACTION: Readonly<Record<Action, Decision>> = {
 };
 
 /**
- * Returns the restrictions of contracts, identities and the capability token on an action. `content_restrictions` are
+ * Returns the restrictions of contracts, identities and the capability token on an action. `contentRestrictions` are
  * the contract's restrictions on the content itself, in addition to those on its tags.
  */
 export function findRestrictions(
   crossing: CrossingContext,
   policy: Policy,
   contract: ContractMatch,
-  { tags: data_tags, findings }: TaggedData,
-  content_restrictions: readonly Restriction[],
+  { tags: dataTags, findings }: TaggedData,
+  contentRestrictions: readonly Restriction[],
 ): readonly Restriction[] {
   if (crossing.boundary !== 'action') return [];
-  const tags = data_tags.filter((tag) => !isFactTag(tag));
+  const tags = dataTags.filter((tag) => !isFactTag(tag));
   const identity = [
     ...findCapabilityRestrictions(crossing),
     ...findIdentityRestrictions(crossing, policy, { tags, findings }),
   ];
   return contract === null
     ? identity
-    : [
-        ...identity,
-        ...findContractRestrictions(contract, crossing, { tags, findings }, content_restrictions),
-      ];
+    : [...identity, ...findContractRestrictions(contract, crossing, { tags, findings }, contentRestrictions)];
 }
 
 /**
@@ -270,12 +267,12 @@ export function findRestrictions(
  */
 export function collectTaggedData(
   input: Omit<RuleEvaluationInput, 'restrictions' | 'stripping'>,
-  heeds_monitored = false,
+  heedsMonitored = false,
 ): TaggedData {
   const { crossing, findings, declared } = input;
-  const is_result = crossing.boundary === 'action' && crossing.phase === 'response';
-  if (!is_result || findings.length === 0) return { tags: collectTags(findings, declared), findings };
-  const { evaluations } = evaluateOnce({ ...input, restrictions: [], stripping: null }, [], heeds_monitored);
+  const isResult = crossing.boundary === 'action' && crossing.phase === 'response';
+  if (!isResult || findings.length === 0) return { tags: collectTags(findings, declared), findings };
+  const { evaluations } = evaluateOnce({ ...input, restrictions: [], stripping: null }, [], heedsMonitored);
   const kept = findings.filter((_finding, at) => evaluations[at]!.finding.action !== 'redact');
   return { tags: collectTags(kept, declared), findings: kept };
 }

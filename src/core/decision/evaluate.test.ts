@@ -5,10 +5,10 @@ import { buildTestPolicy } from '../testing/policies.ts';
 import { ACTIONS, type Action, BOUNDARIES, PHASES } from '../types/index.ts';
 import { evaluate } from './evaluate.ts';
 
-const rule = (name: string, boundary: unknown, data_tags: string[], action: Action, more: object = {}) => ({
+const rule = (name: string, boundary: unknown, dataTags: string[], action: Action, more: object = {}) => ({
   name,
   boundary,
-  data_tags,
+  data_tags: dataTags,
   action,
   ...more,
 });
@@ -44,8 +44,8 @@ test('a context gives one action', () => {
     ['action', ['personal.pii'], 'default', 'flag', { tool: 'ls' }],
     ['action', [], 'default', 'block', { tool: 'rm' }],
   ];
-  for (const [boundary, data_tags, tenant_id, expected, more] of rows) {
-    const context = { boundary: boundary as 'input', data_tags, tenant_id, ...more };
+  for (const [boundary, dataTags, tenantId, expected, more] of rows) {
+    const context = { boundary: boundary as 'input', data_tags: dataTags, tenant_id: tenantId, ...more };
     assert.equal(evaluate(policy, context), expected, JSON.stringify(context));
   }
   assert.equal(rows.length, 17);

@@ -39,8 +39,8 @@ export function evaluate(
 ): Action {
   const { boundary, phase = null, tenant_id, tool = null, agent_id, rule_id } = context;
   const table = getRuleTable(policy, getEnforcementPoint(boundary, phase), tenant_id);
-  const data_tags = context.data_tags.map(normalizeTag);
-  const session_tags = (context.session_tags ?? []).map(normalizeTag);
+  const dataTags = context.data_tags.map(normalizeTag);
+  const sessionTags = (context.session_tags ?? []).map(normalizeTag);
   const crossing = {
     ...DEFAULT_CONTEXT,
     boundary,
@@ -48,20 +48,20 @@ export function evaluate(
     tenant_id,
     tool,
     agent_id: agent_id ?? UNNAMED_AGENT,
-    session_tags,
+    session_tags: sessionTags,
   };
-  const rule_context = buildRuleContext(crossing, {
-    data_tags: () => data_tags,
+  const ruleContext = buildRuleContext(crossing, {
+    data_tags: () => dataTags,
     findings_count: 0,
     conditions,
   });
   const monitored: MonitoredRule[] = [];
-  let action = findRuleForCrossing(table, rule_context, monitored)?.action ?? null;
-  for (const tag of data_tags) {
+  let action = findRuleForCrossing(table, ruleContext, monitored)?.action ?? null;
+  for (const tag of dataTags) {
     const occurrence = { tag, severity: null, ...(rule_id !== undefined && { rule_id }) };
-    const tag_action =
-      findRuleForTag(table, occurrence, rule_context, monitored)?.action ?? policy.default_action;
-    if (action === null || isStricter(tag_action, action)) action = tag_action;
+    const tagAction =
+      findRuleForTag(table, occurrence, ruleContext, monitored)?.action ?? policy.default_action;
+    if (action === null || isStricter(tagAction, action)) action = tagAction;
   }
   return action ?? policy.default_action;
 }

@@ -31,8 +31,8 @@ interface Call {
   readonly working_dir?: string;
 }
 
-function buildBashCall(command: string, working_dir?: string): Call {
-  return { tool: 'Bash', value: { command }, ...(working_dir !== undefined && { working_dir }) };
+function buildBashCall(command: string, workingDir?: string): Call {
+  return { tool: 'Bash', value: { command }, ...(workingDir !== undefined && { working_dir: workingDir }) };
 }
 
 /** Returns the violated rules of this family, and whether the built-in rules block the call. */
@@ -383,13 +383,13 @@ test('the rule that blocks is a built-in one, and results and prompts are not ca
 
 test("a configuration in the user's folder guards itself and not the agent's project", () => {
   const own = '/home/ada/.config/customshouse/projects/app-1';
-  const guarded_paths = {
+  const guardedPaths = {
     home: '/home/ada',
     base_dir: own,
     state_dirs: [`${own}/.service`],
     files: [`${own}/service.yaml`, `${own}/policies/*.yaml`],
   };
-  const policy = { ...POLICY, detection: { ...POLICY.detection, guarded_paths } };
+  const policy = { ...POLICY, detection: { ...POLICY.detection, guarded_paths: guardedPaths } };
   const cases: readonly (readonly [string, string | undefined, readonly string[]])[] = [
     ['rm -rf build', undefined, []],
     ['echo 1 > src/main.ts', undefined, []],
@@ -403,6 +403,6 @@ test("a configuration in the user's folder guards itself and not the agent's pro
     ['rm ~/.config/customshouse/projects/app-1/skills.lock', undefined, [SETTINGS]],
     ['rm ../customshouse/projects/app-1/x', '/home/ada/.config/git', [SETTINGS]],
   ];
-  for (const [command, working_dir, rules] of cases)
-    assert.deepEqual(judgeCall(buildBashCall(command, working_dir), policy).guard, rules, command);
+  for (const [command, workingDir, rules] of cases)
+    assert.deepEqual(judgeCall(buildBashCall(command, workingDir), policy).guard, rules, command);
 });

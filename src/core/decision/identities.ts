@@ -15,18 +15,18 @@ export function findIdentityRestrictions(
   data: TaggedData,
 ): readonly Restriction[] {
   if (policy.identities.length === 0 && policy.unknown_agents === 'allow') return [];
-  const is_message = crossing.phase === 'message';
+  const isMessage = crossing.phase === 'message';
   // Memory is not a tool. Memory schemas control what may be stored.
-  const is_bound = !is_message && crossing.memory === undefined;
-  const restrictions = listActingAgents(crossing).flatMap((agent_id) => {
-    const identity = findIdentity(policy, agent_id, crossing.tenant_id);
-    if (identity === null) return restrictUnknownAgent(policy, agent_id);
+  const isBound = !isMessage && crossing.memory === undefined;
+  const restrictions = listActingAgents(crossing).flatMap((agentId) => {
+    const identity = findIdentity(policy, agentId, crossing.tenant_id);
+    if (identity === null) return restrictUnknownAgent(policy, agentId);
     return [
-      ...(is_bound ? findToolRestrictions(identity, crossing.tool) : []),
+      ...(isBound ? findToolRestrictions(identity, crossing.tool) : []),
       ...findClearanceRestrictions(identity, data),
     ];
   });
-  if (is_message && crossing.destination_agent_id !== null) {
+  if (isMessage && crossing.destination_agent_id !== null) {
     const { destination_agent_id } = crossing;
     const receiver = findIdentity(policy, destination_agent_id, crossing.tenant_id);
     restrictions.push(
@@ -38,9 +38,9 @@ export function findIdentityRestrictions(
   return restrictions;
 }
 
-function restrictUnknownAgent(policy: Policy, agent_id: string): Restriction[] {
+function restrictUnknownAgent(policy: Policy, agentId: string): Restriction[] {
   if (policy.unknown_agents === 'allow') return [];
-  const reason = `The agent \`${agent_id}\` has no identity document, and unknown agents may not act.`;
+  const reason = `The agent \`${agentId}\` has no identity document, and unknown agents may not act.`;
   return [buildRestriction('identity.agent_id', reason, 'enforce')];
 }
 
@@ -80,8 +80,8 @@ function listUnclearedTags({ clearance_tags }: AgentIdentity, tags: readonly Tag
 
 /** Returns whether an enforced identity denies an acting agent clearance for one of these tags. */
 export function isBeyondClearance(crossing: CrossingContext, policy: Policy, tags: readonly Tag[]): boolean {
-  return listActingAgents(crossing).some((agent_id) => {
-    const identity = findIdentity(policy, agent_id, crossing.tenant_id);
+  return listActingAgents(crossing).some((agentId) => {
+    const identity = findIdentity(policy, agentId, crossing.tenant_id);
     return identity?.enforcement === 'enforce' && listUnclearedTags(identity, tags).length > 0;
   });
 }
@@ -106,9 +106,7 @@ export function listAgentsWithoutTool(crossing: CrossingContext, policy: Policy)
 
 /** Returns the agents of a crossing that have no identity document. */
 export function listAgentsWithoutIdentity(crossing: CrossingContext, policy: Policy): readonly string[] {
-  return listAgents(crossing).filter(
-    (agent_id) => findIdentity(policy, agent_id, crossing.tenant_id) === null,
-  );
+  return listAgents(crossing).filter((agentId) => findIdentity(policy, agentId, crossing.tenant_id) === null);
 }
 
 function filterAgents(
@@ -116,8 +114,8 @@ function filterAgents(
   policy: Policy,
   lacks: (identity: AgentIdentity) => boolean,
 ): readonly string[] {
-  return listAgents(crossing).filter((agent_id) => {
-    const identity = findIdentity(policy, agent_id, crossing.tenant_id);
+  return listAgents(crossing).filter((agentId) => {
+    const identity = findIdentity(policy, agentId, crossing.tenant_id);
     return identity !== null && lacks(identity);
   });
 }
@@ -131,7 +129,7 @@ function listAgents(crossing: CrossingContext): readonly string[] {
 const registers = new WeakMap<Policy, ReadonlyMap<string, AgentIdentity>>();
 
 /** Returns the identity of an agent: the tenant's own, or else the global one. */
-function findIdentity(policy: Policy, agent_id: string, tenant_id: string): AgentIdentity | null {
+function findIdentity(policy: Policy, agentId: string, tenantId: string): AgentIdentity | null {
   let register = registers.get(policy);
   if (register === undefined) {
     register = new Map(
@@ -139,5 +137,5 @@ function findIdentity(policy: Policy, agent_id: string, tenant_id: string): Agen
     );
     registers.set(policy, register);
   }
-  return findTenantRecord(register, tenant_id, agent_id);
+  return findTenantRecord(register, tenantId, agentId);
 }

@@ -194,7 +194,7 @@ test('an internal fault blocks and reveals nothing', () => {
 });
 
 test('arguments cannot make the check of a contract slow or throw', () => {
-  const arguments_ = [
+  const written = [
     { a: `${'a'.repeat(60_000)}!` },
     { a: 'a'.repeat(7_000_000) },
     { list: Array.from({ length: 100_000 }, (_, at) => ({ at })) },
@@ -202,7 +202,7 @@ test('arguments cannot make the check of a contract slow or throw', () => {
     { x_y: '%'.repeat(50_000) },
     { '\ud800': 1 },
   ];
-  for (const value of arguments_) {
+  for (const value of written) {
     const content = { kind: 'json', value } as const;
     const verdict = judge(
       buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'strict', content, agent_id: 'agent' }),
@@ -212,7 +212,7 @@ test('arguments cannot make the check of a contract slow or throw', () => {
     assert.equal(verdict.fault, false);
     assert.ok(verdict.violations.length <= 20);
   }
-  assert.equal(arguments_.length, 6);
+  assert.equal(written.length, 6);
 });
 
 test('once an identity exists, unknown agents are blocked by default', () => {

@@ -58,17 +58,17 @@ import { buildFlowViolation, computeTaintChange } from './taint.ts';
  * Decides on a crossing under a policy. Synchronous and pure: the same input gives the same verdict. Never throws: an
  * internal fault gives a verdict that blocks. Without `computeFingerprint` no finding is allowlisted. Without
  * `conditions` no condition in CEL can be evaluated, so rules with a condition restrict and never allow. A caller that
- * has looked up the contract of the crossing passes it as `known_contract`.
+ * has looked up the contract of the crossing passes it as `knownContract`.
  */
 export function judge(
   crossing: Crossing,
   policy: Policy,
   computeFingerprint: Fingerprinter | null = null,
   conditions: ConditionEvaluator | null = null,
-  known_contract?: ContractMatch,
+  knownContract?: ContractMatch,
 ): Verdict {
   try {
-    const contract = known_contract === undefined ? findContract(crossing, policy) : known_contract;
+    const contract = knownContract === undefined ? findContract(crossing, policy) : knownContract;
     const stripping = computeStripping(crossing, contract, policy);
     const scan = scanCrossing(crossing, contract, stripping, policy);
     const rest = scan.is_full === true ? scanForOtherFamilies(crossing, policy, scan, conditions) : scan;
@@ -299,10 +299,10 @@ const FULL: Coverage = Object.freeze({ status: 'full' });
 
 function buildVerdict(input: JudgeInput): Verdict {
   const { findings, declared, coverage } = input;
-  const is_full = coverage.status === 'full';
-  const data_tags = collectTags(findings, declared);
-  const restrictions = is_full ? findAllRestrictions(input) : [];
-  const stripping = is_full ? input.stripping : null;
+  const isFull = coverage.status === 'full';
+  const dataTags = collectTags(findings, declared);
+  const restrictions = isFull ? findAllRestrictions(input) : [];
+  const stripping = isFull ? input.stripping : null;
   const stripped = stripping?.enforcement === 'enforce' ? stripping : null;
   const evaluation = evaluateRules({
     ...input,
@@ -321,7 +321,7 @@ function buildVerdict(input: JudgeInput): Verdict {
     input,
     masked,
     stripped?.splices ?? [],
-    data_tags,
+    dataTags,
   );
   return {
     decision,
@@ -331,7 +331,7 @@ function buildVerdict(input: JudgeInput): Verdict {
     findings: kept,
     allowlisted_findings: [...input.allowlisted_findings, ...allowed],
     violations: listViolations(evaluation.restrictions, coverage, context.matched_flow_rules),
-    data_tags: allowed.length === 0 ? data_tags : collectTags(kept, declared),
+    data_tags: allowed.length === 0 ? dataTags : collectTags(kept, declared),
     content,
     stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped_fields : [],
     removed: stripped?.splices ?? [],
@@ -342,7 +342,9 @@ function buildVerdict(input: JudgeInput): Verdict {
     enforced_result: evaluation.enforced_result,
     approval: evaluation.approval,
     taint_change:
-      decision === 'block' ? null : computeTaintChange({ ...input, findings: judged, data_tags, context }),
+      decision === 'block'
+        ? null
+        : computeTaintChange({ ...input, findings: judged, data_tags: dataTags, context }),
     policy_hash: input.policy.hash,
     fault: false,
   };
@@ -383,16 +385,16 @@ function stripInput(input: JudgeInput, { leaves, content }: StrippingResult): Ju
   };
 }
 
-function findAllRestrictions(input: JudgeInput, heeds_monitored = false): readonly Restriction[] {
+function findAllRestrictions(input: JudgeInput, heedsMonitored = false): readonly Restriction[] {
   const { crossing, policy, contract } = input;
-  const has_terms = contract !== null && contract !== 'undeclared';
-  const content_restrictions = has_terms ? findContentRestrictions(contract, crossing, policy) : [];
+  const hasTerms = contract !== null && contract !== 'undeclared';
+  const contentRestrictions = hasTerms ? findContentRestrictions(contract, crossing, policy) : [];
   return findRestrictions(
     crossing,
     policy,
     contract,
-    collectTaggedData(input, heeds_monitored),
-    content_restrictions,
+    collectTaggedData(input, heedsMonitored),
+    contentRestrictions,
   );
 }
 
@@ -413,11 +415,11 @@ function computeStripping(
 function listViolations(
   restrictions: readonly Restriction[],
   coverage: Coverage,
-  flow_rules: readonly Rule[],
+  flowRules: readonly Rule[],
 ): readonly Violation[] {
   const violations = [
     ...restrictions.flatMap(({ violation }) => violation ?? []),
-    ...flow_rules.map(buildFlowViolation),
+    ...flowRules.map(buildFlowViolation),
   ];
   if (coverage.status === 'full') return violations;
   const exceeded: Violation = {
@@ -444,7 +446,7 @@ function buildContent(
   { crossing, policy, findings }: JudgeInput,
   masked: readonly JudgedFinding[],
   removed: readonly Splice[],
-  data_tags: readonly Tag[],
+  dataTags: readonly Tag[],
 ): ChangedContent {
   const { typed } = policy.redaction;
   const isChanged = decision === 'modify';
@@ -455,7 +457,7 @@ function buildContent(
   const text = renderFallback(fallback_template, {
     ...winner,
     agent_id: crossing.agent_id,
-    data_tags,
+    data_tags: dataTags,
     detections: findings.length,
     redacted: content,
   });

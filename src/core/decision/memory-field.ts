@@ -7,8 +7,8 @@ export interface DeclaredMemoryField {
 }
 
 /** Returns the memory schemas of a tenant: its own first, then the global ones, each in the order of definition. */
-export function listMemorySchemas(policy: Policy, tenant_id: string): readonly MemorySchema[] {
-  const own = policy.memory_schemas.filter((schema) => schema.tenant_id === tenant_id);
+export function listMemorySchemas(policy: Policy, tenantId: string): readonly MemorySchema[] {
+  const own = policy.memory_schemas.filter((schema) => schema.tenant_id === tenantId);
   return [...own, ...policy.memory_schemas.filter((schema) => schema.tenant_id === null)];
 }
 
@@ -18,12 +18,12 @@ export function listMemorySchemas(policy: Policy, tenant_id: string): readonly M
  */
 export function findMemoryField(
   policy: Policy,
-  tenant_id: string,
+  tenantId: string,
   key: string,
-  schema_name: string | null,
+  schemaName: string | null,
 ): DeclaredMemoryField | null {
-  for (const schema of listMemorySchemas(policy, tenant_id)) {
-    if (schema_name !== null && schema.name !== schema_name) continue;
+  for (const schema of listMemorySchemas(policy, tenantId)) {
+    if (schemaName !== null && schema.name !== schemaName) continue;
     const field = schema.fields.find(({ name }) => name === key);
     if (field !== undefined) return { schema, field };
   }

@@ -29,9 +29,9 @@ test('a key means the field of the tenant’s own documents, then of those for a
     ['default', 'toString', null, null],
     ['default', 'note', 'nothing', null],
   ];
-  for (const [tenant_id, key, schema, expected] of cases) {
-    const found = findMemoryField(policy, tenant_id, key, schema);
-    assert.equal(found?.schema.name ?? null, expected, `${tenant_id} ${key} ${schema}`);
+  for (const [tenantId, key, schema, expected] of cases) {
+    const found = findMemoryField(policy, tenantId, key, schema);
+    assert.equal(found?.schema.name ?? null, expected, `${tenantId} ${key} ${schema}`);
     if (found !== null) assert.equal(found.field.name, key);
   }
   assert.equal(cases.length, 12);

@@ -62,15 +62,15 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
   let noted = 0;
   fc.assert(
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
-      const with_trials = judge(crossing, buildGeneratedPolicy(parts), null, celEvaluator);
+      const withTrials = judge(crossing, buildGeneratedPolicy(parts), null, celEvaluator);
       const without = judge(crossing, buildGeneratedPolicy(removeMonitored(parts)), null, celEvaluator);
-      assert.equal(with_trials.fault, false);
-      assert.deepEqual(answer(with_trials), answer(without));
+      assert.equal(withTrials.fault, false);
+      assert.deepEqual(answer(withTrials), answer(without));
       assert.deepEqual(without.monitored, []);
       assert.equal(without.enforced_result, null);
-      assert.equal(with_trials.enforced_result === null, with_trials.monitored.length === 0);
+      assert.equal(withTrials.enforced_result === null, withTrials.monitored.length === 0);
       ran += 1;
-      if (with_trials.monitored.length > 0) noted += 1;
+      if (withTrials.monitored.length > 0) noted += 1;
     }),
     { numRuns: 400 },
   );
@@ -89,7 +89,7 @@ test('the monitored decision equals the decision of the same policy when it is e
         null,
         celEvaluator,
       );
-      const in_force = judge(
+      const inForce = judge(
         crossing,
         buildGeneratedPolicy({
           ...parts,
@@ -100,7 +100,7 @@ test('the monitored decision equals the decision of the same policy when it is e
         null,
         celEvaluator,
       );
-      const { decision: d, action: a, rule: r } = in_force;
+      const { decision: d, action: a, rule: r } = inForce;
       assert.deepEqual(enforced_result ?? { decision, action, rule }, { decision: d, action: a, rule: r });
       if (monitored.length > 0) noted += 1;
     }),
@@ -123,9 +123,9 @@ test('data that a monitored contract would remove, or a monitored rule would red
     emits: { tags: ['own'] },
     side_effects: { reversible: true, requires_approval: false },
   };
-  const enforcedResult = (kind: 'call' | 'result', contract_enforcement: string) => {
+  const enforcedResult = (kind: 'call' | 'result', contractEnforcement: string) => {
     const policy = buildTestPolicy({
-      documents: [{ policies: [rule] }, { contracts: [{ ...contract, enforcement: contract_enforcement }] }],
+      documents: [{ policies: [rule] }, { contracts: [{ ...contract, enforcement: contractEnforcement }] }],
       settings: { default_action: 'allow', builtin_rules: false },
     });
     const content =

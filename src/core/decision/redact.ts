@@ -36,10 +36,10 @@ export function replaceFindings(
 ): Content {
   const placed = findings.filter(({ is_whole }) => is_whole !== true);
   if (placed.length === 0 && removed.length === 0) return content;
-  const by_leaf = groupByLeaf(placed);
+  const byLeaf = groupByLeaf(placed);
   const masked = new Map<number, string>();
   for (const [leaf, text] of collectLeafTexts(content, placed))
-    masked.set(leaf, replaceSpans(text, by_leaf.get(leaf)!, marker, findNumbers(text)));
+    masked.set(leaf, replaceSpans(text, byLeaf.get(leaf)!, marker, findNumbers(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
   const source = getContentSource(content);
   return spliceSource(source, [...buildLeafSplices(source.root, masked), ...removed]);
@@ -78,8 +78,8 @@ function replaceSpans(
   let from = 0;
   for (const { start, end, worst } of mergeSpans(findings)) {
     const mark = marker(worst, text.slice(start, end));
-    const is_number = numbers.get(start) === end;
-    parts.push(text.slice(from, start), is_number ? `"${mark}"` : mark);
+    const isNumber = numbers.get(start) === end;
+    parts.push(text.slice(from, start), isNumber ? `"${mark}"` : mark);
     from = end;
   }
   parts.push(text.slice(from));

@@ -17,9 +17,15 @@ function buildPolicy(condition: object, more: object = {}): Policy {
   return buildTestPolicy({ rules: [{ ...own, ...more }] });
 }
 
-function judgeCommand(command: string, policy: Policy, declared_tags: readonly string[] = []) {
+function judgeCommand(command: string, policy: Policy, declaredTags: readonly string[] = []) {
   const content = { kind: 'json', value: { command } } as const;
-  const call = { boundary: 'action', phase: 'request', tool: 'Bash', content, declared_tags } as const;
+  const call = {
+    boundary: 'action',
+    phase: 'request',
+    tool: 'Bash',
+    content,
+    declared_tags: declaredTags,
+  } as const;
   return judge(buildTestCrossing(call), policy);
 }
 

@@ -261,9 +261,9 @@ function findMatchingRules(
 export function applyApproval<Candidate extends { readonly action: Action; readonly reason: string }>(
   candidate: Candidate,
   name: string,
-  approved_rules: readonly string[] = [],
+  approvedRules: readonly string[] = [],
 ): Candidate {
-  if (candidate.action !== 'require_approval' || !approved_rules.includes(name)) return candidate;
+  if (candidate.action !== 'require_approval' || !approvedRules.includes(name)) return candidate;
   return { ...candidate, action: 'flag', reason: 'The action was approved, as the rule requires.' };
 }
 
@@ -309,8 +309,8 @@ function describeUnknownCondition({ name }: Rule): string {
 }
 
 /** Returns whether each required tag, or a descendant of it, is among the session's taint tags. */
-function hasSessionTags(required: readonly Tag[], session_tags: readonly Tag[]): boolean {
-  return required.every((ancestor) => session_tags.some((tag) => covers(ancestor, tag)));
+function hasSessionTags(required: readonly Tag[], sessionTags: readonly Tag[]): boolean {
+  return required.every((ancestor) => sessionTags.some((tag) => covers(ancestor, tag)));
 }
 
 /**
@@ -354,13 +354,13 @@ const tables = new WeakMap<Policy, Map<string | null, Record<EnforcementPoint, R
  * Returns the rules of an enforcement point for a tenant, in the order of evaluation. Built once per policy and per
  * tenant with rules of its own; all other tenants share the global table.
  */
-export function getRuleTable(policy: Policy, place: EnforcementPoint, tenant_id: string): RuleTable {
+export function getRuleTable(policy: Policy, place: EnforcementPoint, tenantId: string): RuleTable {
   let perTenant = tables.get(policy);
   if (perTenant === undefined) {
     perTenant = buildTenantTables(policy);
     tables.set(policy, perTenant);
   }
-  const own = perTenant.get(tenant_id) ?? perTenant.get(null);
+  const own = perTenant.get(tenantId) ?? perTenant.get(null);
   return (own as Record<EnforcementPoint, RuleTable>)[place];
 }
 
@@ -411,7 +411,7 @@ export function findScopeMismatch(
 function buildTables(policy: Policy, tenant: string | null): Record<EnforcementPoint, RuleTable> {
   const { builtin_rules, default_action } = policy;
   const rules = selectForTenant(policy.rules, tenant);
-  const taint_rules = selectForTenant(policy.taint_rules, tenant);
+  const taintRules = selectForTenant(policy.taint_rules, tenant);
   const seen = <T extends Pick<Rule, 'boundaries' | 'phases'>>(all: readonly T[], scope: RuleScope) =>
     all.filter((each) => findScopeMismatch(each, scope) === null);
   const at = (place: EnforcementPoint) => {
@@ -419,7 +419,7 @@ function buildTables(policy: Policy, tenant: string | null): Record<EnforcementP
     const lists = RULE_SCOPES[place].map((scope) => seen(rules, scope));
     return buildTable(lists, {
       builtin_rules: seen(builtin_rules, here),
-      taint_rules: seen(taint_rules, here),
+      taint_rules: seen(taintRules, here),
       default_action,
     });
   };

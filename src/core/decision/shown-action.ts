@@ -95,9 +95,9 @@ export function recordShownAction(
   wanted: RecordedActions,
   typed: boolean,
 ): { readonly action_shown?: string; readonly action_marks?: ShownAction['marks'] } {
-  const is_call = boundary === 'action' && phase === 'request' && tool !== null;
-  const is_wanted = wanted === 'all' || (wanted === 'blocked' && verdict.decision === 'block');
-  const shown = is_call && is_wanted ? buildShownAction(tool, content, verdict, typed) : null;
+  const isCall = boundary === 'action' && phase === 'request' && tool !== null;
+  const isWanted = wanted === 'all' || (wanted === 'blocked' && verdict.decision === 'block');
+  const shown = isCall && isWanted ? buildShownAction(tool, content, verdict, typed) : null;
   return shown === null ? {} : { action_shown: shown.text, action_marks: shown.marks };
 }
 

@@ -9,8 +9,8 @@ import { usesSessionTags } from './taint.ts';
 
 const SSN = ['536', '22', '8412'].join('-');
 
-const contract = (tool_name: string, more: object = {}) => ({
-  tool_name,
+const contract = (toolName: string, more: object = {}) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
@@ -57,10 +57,10 @@ test('a rule about the session fits when each of its tags, or a descendant, was 
     [['untrusted.web', 'personal'], 'block'],
     [['untrusted.web.search', 'personal.pii.email', 'secret'], 'block'],
   ];
-  for (const [session_tags, decision] of rows) {
-    const known = session_tags === undefined ? {} : { session_tags };
+  for (const [sessionTags, decision] of rows) {
+    const known = sessionTags === undefined ? {} : { session_tags: sessionTags };
     const verdict = judge(call('mail.send', known), policy);
-    assert.equal(verdict.decision, decision, String(session_tags));
+    assert.equal(verdict.decision, decision, String(sessionTags));
     // Control: a tool without egress continues regardless of the session's taint tags.
     assert.equal(judge(call('crm.find', known), policy).decision, 'allow');
     if (decision === 'allow') assert.deepEqual(verdict.violations, []);
@@ -170,8 +170,8 @@ test('marks take tags away where they fit', () => {
       },
     ],
   });
-  const change = (session_tags: readonly Tag[]) =>
-    judge(call('review', { session_tags }), policy).taint_change;
+  const change = (sessionTags: readonly Tag[]) =>
+    judge(call('review', { session_tags: sessionTags }), policy).taint_change;
   assert.deepEqual(change(['untrusted.web']), { add: [], remove: ['untrusted'] });
   assert.equal(change(['personal']), null);
 });
@@ -252,12 +252,17 @@ test('more tags in a session never loosen anything, unless a rule allows because
       tags,
       fc.subarray([...READ]),
       fc.constantFrom(...READ),
-      (usual, flow, declared_tags, session_tags, more) => {
+      (usual, flow, declaredTags, sessionTags, more) => {
         const policy = buildTestPolicy({ rules: [...flow, ...usual].map(getRule) });
-        const requested = { boundary: 'action', phase: 'request', declared_tags, tool: 'x' } as const;
-        const before = judge(buildTestCrossing({ ...requested, session_tags }), policy);
+        const requested = {
+          boundary: 'action',
+          phase: 'request',
+          declared_tags: declaredTags,
+          tool: 'x',
+        } as const;
+        const before = judge(buildTestCrossing({ ...requested, session_tags: sessionTags }), policy);
         const after = judge(
-          buildTestCrossing({ ...requested, session_tags: [...session_tags, more] }),
+          buildTestCrossing({ ...requested, session_tags: [...sessionTags, more] }),
           policy,
         );
         runs += 1;
@@ -294,8 +299,8 @@ test('a rule about the session hides no other, milder or not', () => {
     condition: { session_tags: ['a'] },
   };
   const policy = buildTestPolicy({ rules: [flag, own] });
-  const requested = (data_tags: readonly Tag[]) =>
-    evaluate(policy, { boundary: 'input', data_tags, tenant_id: 't', session_tags: ['a'] });
+  const requested = (dataTags: readonly Tag[]) =>
+    evaluate(policy, { boundary: 'input', data_tags: dataTags, tenant_id: 't', session_tags: ['a'] });
   // The built-in rule blocks secrets in input, and the default blocks tags that no rule names.
   assert.equal(requested(['secret.credential']), 'block');
   assert.equal(requested(['ours']), 'block');

@@ -14,19 +14,19 @@ import type { ContractMatch } from './contracts.ts';
 import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Returns whether a rule that applies to the tenant depends on session taint tags. */
-export function usesSessionTags(policy: Policy, tenant_id: string): boolean {
-  let tenants = session_tenants.get(policy);
+export function usesSessionTags(policy: Policy, tenantId: string): boolean {
+  let tenants = sessionTenants.get(policy);
   if (tenants === undefined) {
     const rules = policy.rules.filter(
       ({ session_tags, when }) => session_tags.length > 0 || (when !== null && NAMES_SESSION.test(when)),
     );
     tenants = new Set(rules.map((rule) => rule.tenant_id));
-    session_tenants.set(policy, tenants);
+    sessionTenants.set(policy, tenants);
   }
-  return tenants.size > 0 && (tenants.has(null) || tenants.has(tenant_id));
+  return tenants.size > 0 && (tenants.has(null) || tenants.has(tenantId));
 }
 
-const session_tenants = new WeakMap<Policy, ReadonlySet<string | null>>();
+const sessionTenants = new WeakMap<Policy, ReadonlySet<string | null>>();
 const NAMES_SESSION = /\bsession_tags\b/;
 
 /** Input of `computeTaintChange`. */
@@ -57,16 +57,16 @@ export function computeTaintChange(input: TaintInput): TaintChange | null {
   if (contract !== null && contract !== 'undeclared')
     for (const tag of contract.emits.tags ?? []) add.add(tag);
   const removed = new Set<Tag>();
-  let is_reset = false;
-  const detected_tags = listDetectedTags(input);
+  let isReset = false;
+  const detectedTags = listDetectedTags(input);
   for (const rule of table.taint_rules) {
-    if (!matchesTaintRule(rule, isAdding(rule) ? data_tags : detected_tags, context)) continue;
+    if (!matchesTaintRule(rule, isAdding(rule) ? data_tags : detectedTags, context)) continue;
     for (const tag of rule.change.add) add.add(tag);
-    if (rule.change.remove === 'all') is_reset = true;
+    if (rule.change.remove === 'all') isReset = true;
     else for (const tag of rule.change.remove) removed.add(tag);
   }
-  if (add.size === 0 && removed.size === 0 && !is_reset) return null;
-  return { add: [...add].sort(), remove: is_reset ? 'all' : [...removed].sort() };
+  if (add.size === 0 && removed.size === 0 && !isReset) return null;
+  return { add: [...add].sort(), remove: isReset ? 'all' : [...removed].sort() };
 }
 
 /**
@@ -74,14 +74,14 @@ export function computeTaintChange(input: TaintInput): TaintChange | null {
  * a rule that removes tags does not.
  */
 function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleContext): boolean {
-  const is_adding = isAdding(rule);
+  const adds = isAdding(rule);
   if (rule.data_tags.length > 0 && !tags.some((tag) => isCoveredBy(rule.data_tags, tag))) return false;
-  if (findContextMismatch({ ...rule, action: is_adding ? 'flag' : 'allow' }, context) !== null) return false;
+  if (findContextMismatch({ ...rule, action: adds ? 'flag' : 'allow' }, context) !== null) return false;
   if (rule.when === null) return true;
   try {
     return context.evaluateCondition(rule.when, null);
   } catch {
-    return is_adding;
+    return adds;
   }
 }
 
@@ -103,11 +103,11 @@ function isReadByAgent({ boundary, phase }: Crossing): boolean {
 function listReadTags({ crossing, findings }: TaintInput): readonly Tag[] {
   const seen = findings.filter(({ action }) => action !== 'redact').flatMap(({ tags }) => tags);
   const { declared_tags, memory, phase, session_tags = [] } = crossing;
-  const of_memory = memory === undefined || memory.tag === null ? [] : [memory.tag];
+  const ofMemory = memory === undefined || memory.tag === null ? [] : [memory.tag];
   // A message carries the taint tags of its sender's session to the receiver, because the sender may paraphrase
   // tainted data.
-  const passed_on = phase === 'message' ? session_tags : [];
-  return [...seen, ...declared_tags.map(normalizeTag), ...of_memory, ...passed_on];
+  const passedOn = phase === 'message' ? session_tags : [];
+  return [...seen, ...declared_tags.map(normalizeTag), ...ofMemory, ...passedOn];
 }
 
 /** Builds the violation for a matching rule that restricts by session taint tags. */

@@ -16,8 +16,8 @@ const request = (tool: string, value: object = {}, more: Partial<Crossing> = {})
     ...more,
   });
 
-const contract = (tool_name: string, more: object = {}) => ({
-  tool_name,
+const contract = (toolName: string, more: object = {}) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
@@ -94,7 +94,7 @@ test('a name between two contracts that differ in case is declared by neither', 
     { contracts: [contract('Read', { allowed_agents: ['a'] }), contract('read', { allowed_agents: ['b'] })] },
   ];
   const policy = buildTestPolicy({ documents });
-  const by = (tool: string, agent_id: string) => judge(request(tool, {}, { agent_id }), policy).rule;
+  const by = (tool: string, agentId: string) => judge(request(tool, {}, { agent_id: agentId }), policy).rule;
   assert.equal(by('Read', 'a'), 'default.allow');
   assert.equal(by('Read', 'b'), 'contract.allowed_agents');
   assert.equal(by('read', 'b'), 'default.allow');

@@ -69,18 +69,18 @@ function buildFindingReply(
   end: number,
   matches: boolean,
 ): ViolationReply {
-  const has_place = finding.is_whole !== true;
+  const hasPlace = finding.is_whole !== true;
   return {
     type: finding.type,
     detector: finding.detector,
     severity: finding.severity,
-    ...(matches && has_place && { match: text.slice(finding.start, finding.end) }),
+    ...(matches && hasPlace && { match: text.slice(finding.start, finding.end) }),
     rule_id: finding.rule_id,
     tag: finding.tags[0],
     tags: [...finding.tags],
     ...(finding.example === true && { example: true }),
     ...(finding.source !== undefined && { source: finding.source }),
-    ...(has_place && { start, end }),
+    ...(hasPlace && { start, end }),
     ...(finding.path !== null && { path: finding.path }),
   };
 }

@@ -40,11 +40,11 @@ export function detect(
     allowed: WORK_FLOOR,
     has_wide_units: false,
   });
-  const is_read = takeSteps(0, () => {
+  const isRead = takeSteps(0, () => {
     if (content.kind === 'text') searchText(search, content.text);
     else searchPayload(search, content);
   });
-  if (!is_read) search.stopped ??= STEPS_EXCEEDED;
+  if (!isRead) search.stopped ??= STEPS_EXCEEDED;
   return { findings: search.findings, coverage: getCoverage(search), is_full: search.is_full };
 }
 
@@ -69,8 +69,8 @@ export function detectDocumentText(
 export function hasMemberDetectors(key: string, detection: Detection): boolean {
   const scanner = getScanner(detection);
   const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
-  const has_anchors = scanDecoded(scanner, key, [], Number.POSITIVE_INFINITY, meter);
-  return has_anchors && findMemberDetectors(scanner, key).length > 0;
+  const hasAnchors = scanDecoded(scanner, key, [], Number.POSITIVE_INFINITY, meter);
+  return hasAnchors && findMemberDetectors(scanner, key).length > 0;
 }
 
 function startSearch(
@@ -158,7 +158,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
   const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = takeWithinBytes(search, leaf.text);
-    const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
+    const hasAnchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
     if (leaf.is_member) dropExcluded(matches, key);
     if (leaf.kind === 'key') key = leaf.text;
     if (matches.length > 0) {
@@ -166,7 +166,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
       addFindings(search, text, matches, leaf.index, leaf.path);
       matches.length = 0;
     }
-    cues = leaf.kind === 'key' && has_anchors ? findMemberDetectors(search.scanner, text) : NONE;
+    cues = leaf.kind === 'key' && hasAnchors ? findMemberDetectors(search.scanner, text) : NONE;
     commands?.visit(leaf);
   });
   commands?.end();
@@ -188,18 +188,18 @@ function takeWithinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
   allowSteps(text.length + 1);
   countSteps(LEAF_STEPS);
-  const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
-  if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
+  const bytesMax = text.length * UTF8_BYTES_PER_UNIT_MAX;
+  if (search.bytes + search.uncounted_bytes_max + bytesMax <= text_bytes_max) {
     search.uncounted.push(text);
-    search.uncounted_bytes_max += bytes_max;
+    search.uncounted_bytes_max += bytesMax;
     return text;
   }
-  const bytes_left = text_bytes_max - countBytes(search);
+  const bytesLeft = text_bytes_max - countBytes(search);
   const bytes = countUtf8Bytes(text);
-  search.bytes += Math.min(bytes, bytes_left);
-  if (bytes <= bytes_left) return text;
+  search.bytes += Math.min(bytes, bytesLeft);
+  if (bytes <= bytesLeft) return text;
   search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
-  return truncateUtf8(text, bytes_left);
+  return truncateUtf8(text, bytesLeft);
 }
 
 /** Returns the UTF-8 bytes scanned so far, and empties `uncounted`. */
@@ -234,12 +234,12 @@ function searchViews(search: Search, text: string, cues: readonly Detector[], ma
 /** Scans the leaves of a document and of the documents in its strings. Returns whether any leaf has an anchor. */
 function searchDocuments(search: Search, text: string, matches: Match[]): boolean {
   const documents: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0 }];
-  let has_anchors = false;
+  let hasAnchors = false;
   for (let view = documents.pop(); view !== undefined; view = documents.pop()) {
-    if (searchDocument(search, view, documents, matches)) has_anchors = true;
+    if (searchDocument(search, view, documents, matches)) hasAnchors = true;
     if (isFull(search, matches)) break;
   }
-  return has_anchors;
+  return hasAnchors;
 }
 
 /**
@@ -256,9 +256,9 @@ function searchDocument(search: Search, view: View, documents: View[], matches: 
   matches.length = before.matches;
   documents.length = before.documents;
   const found: Match[] = [];
-  const has_anchors = scanText(search, view.text, found);
+  const hasAnchors = scanText(search, view.text, found);
   bringOut(found, view, matches);
-  return has_anchors;
+  return hasAnchors;
 }
 
 function readLeaves(search: Search, view: View, documents: View[], matches: Match[]): JsonScanResult {
@@ -269,16 +269,16 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
     if (isFull(search, matches)) return;
     const decoded = leaf.has_escapes ? decodeLeaf(view.text, leaf) : null;
     const text = decoded ?? view.text.slice(leaf.start, leaf.end);
-    const is_document = decoded !== null && isEscapedJson(text);
+    const isDocument = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
-    const has_anchors = !is_document && scanText(search, text, found);
+    const hasAnchors = !isDocument && scanText(search, text, found);
     if (leaf.is_member) dropExcluded(found, key);
     if (leaf.kind === 'key') key = text;
-    cues = leaf.kind === 'key' && has_anchors ? findMemberDetectors(search.scanner, text) : NONE;
-    if (!is_document && found.length === 0) return;
+    cues = leaf.kind === 'key' && hasAnchors ? findMemberDetectors(search.scanner, text) : NONE;
+    if (!isDocument && found.length === 0) return;
     const offsets = decoded === null ? null : mapLeafOffsets(view.text, leaf);
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
-    if (is_document) documents.push(inner);
+    if (isDocument) documents.push(inner);
     bringOut(found, inner, matches);
   });
 }
@@ -289,12 +289,12 @@ function scanText(search: Search, text: string, matches: Match[]): boolean {
   const shares = detection.patterns.length > 0 ? 2 : 1;
   meter.allowed += text.length * WORK_PER_UNIT * shares;
   const before = meter.work;
-  const has_anchors = scanDecoded(scanner, text, matches, matchesMax(search), meter);
+  const hasAnchors = scanDecoded(scanner, text, matches, matchesMax(search), meter);
   countSteps(meter.work - before);
   isFull(search, matches);
   if (meter.work > meter.allowed)
     search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;
-  return has_anchors;
+  return hasAnchors;
 }
 
 /** Returns the matches that may still be found, plus one, so that an excess shows. */
@@ -418,8 +418,8 @@ export function buildFinding(
   value: string,
 ): Finding {
   const { id, detector: family, tags } = detector;
-  const is_example = detection.example_values === 'flag' && isExample(detector, value);
-  const severity = is_example
+  const isExampleValue = detection.example_values === 'flag' && isExample(detector, value);
+  const severity = isExampleValue
     ? 'low'
     : (resolveDetectorSettings(detection, detector).severity ?? detector.grade?.(value) ?? detector.severity);
   const finding: Finding = {
@@ -433,7 +433,7 @@ export function buildFinding(
     leaf,
     path,
   };
-  return is_example ? { ...finding, example: true } : finding;
+  return isExampleValue ? { ...finding, example: true } : finding;
 }
 
 /**

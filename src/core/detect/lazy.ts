@@ -38,8 +38,8 @@ export function findSevereRulesOnDemand(value: string): readonly CommandRule[] {
 }
 
 /** See commands/explain-rule.ts. */
-export function describeCommandRuleOnDemand(rule_id: string): string | null {
-  return describeCommandRule(rule_id);
+export function describeCommandRuleOnDemand(ruleId: string): string | null {
+  return describeCommandRule(ruleId);
 }
 
 /** See facts/facts.ts. */

@@ -77,8 +77,8 @@ function findStrings(
   for (let at = findOpening(text, 0); at < before; ) {
     const known = strings.starts.length;
     const { result, end } = readJsonAt(text, at, LIMITS, visit);
-    const is_array = text.charCodeAt(at) === ARRAY;
-    if (is_array && ((result !== 'read' && end < text.length) || isLiteral(text, at)))
+    const isArray = text.charCodeAt(at) === ARRAY;
+    if (isArray && ((result !== 'read' && end < text.length) || isLiteral(text, at)))
       dropStrings(strings, known);
     // A malformed token is read once more, for a document in it. No string in a string has quotes of its own, so each
     // unit is read three times at most.

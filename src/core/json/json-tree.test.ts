@@ -69,14 +69,14 @@ test('refuses exactly what JSON.parse refuses, at any damage of a text', () => {
         const text = json.slice(0, at) + unit + json.slice(at + 1);
         const node = parseJsonTree(text, LIMITS);
         let expected: unknown;
-        let is_json = true;
+        let isJson = true;
         try {
           expected = JSON.parse(text);
         } catch {
-          is_json = false;
+          isJson = false;
           refused += 1;
         }
-        assert.equal(node.kind !== 'problem', is_json, JSON.stringify(text));
+        assert.equal(node.kind !== 'problem', isJson, JSON.stringify(text));
         if (node.kind !== 'problem') assert.deepEqual(toPlainValue(node), expected);
       },
     ),

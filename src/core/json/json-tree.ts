@@ -49,10 +49,10 @@ export function parseJsonTree(
       if (next === COMMA) {
         at = skipJsonSpace(text, at + 1);
         if (parent.members === null) break;
-        const key_end = readKey(text, at, parent);
-        if (typeof key_end !== 'number') return key_end;
+        const keyEnd = readKey(text, at, parent);
+        if (typeof keyEnd !== 'number') return keyEnd;
         nodes += 1;
-        at = key_end;
+        at = keyEnd;
         break;
       }
       if (next !== parent.closing) return buildParseError('malformed', at);
@@ -82,10 +82,10 @@ const FOUR_HEX = /[0-9A-Fa-f]{4}/y;
 /** Characters that may follow a backslash, except `u`. */
 const ESCAPED = '"\\/bfnrt';
 
-function openNode(is_object: boolean, start: number): Open {
+function openNode(isObject: boolean, start: number): Open {
   const members: JsonMember[] = [];
   const items: JsonNode[] = [];
-  return is_object
+  return isObject
     ? {
         node: { kind: 'object', start, end: 0, members } as Open['node'],
         closing: 125,
@@ -119,13 +119,13 @@ function readKey(text: string, at: number, parent: Open): number | JsonParseErro
 }
 
 function readString(text: string, start: number): StringNode | JsonParseError {
-  let has_escapes = false;
+  let hasEscapes = false;
   let patience = start + LONG;
   for (let at = start + 1; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) {
       // A slice without escapes shares the memory of the text. Only a string with escapes is copied.
-      const value = has_escapes ? JSON.parse(text.slice(start, at + 1)) : text.slice(start + 1, at);
+      const value = hasEscapes ? JSON.parse(text.slice(start, at + 1)) : text.slice(start + 1, at);
       return { kind: 'string', start, end: at + 1, value };
     }
     if (unit < 32) return buildParseError('malformed', at);
@@ -135,7 +135,7 @@ function readString(text: string, start: number): StringNode | JsonParseError {
       if (node !== null) return node;
     }
     if (unit !== BACKSLASH) continue;
-    has_escapes = true;
+    hasEscapes = true;
     at += 1;
     if (text.charCodeAt(at) === LETTER_U) {
       FOUR_HEX.lastIndex = at + 1;

@@ -61,15 +61,15 @@ function rewriteObject(
   const isKept = (member: JsonMember) =>
     last.get(member.key.value) === member && Object.hasOwn(value, member.key.value);
   const added = Object.keys(value).filter((key) => !last.has(key));
-  let is_changed = added.length > 0;
+  let isChanged = added.length > 0;
   const parts: string[] = [];
   for (const [index, member] of members.entries()) {
     if (!isKept(member)) {
-      is_changed = true;
+      isChanged = true;
       continue;
     }
     const written = rewriteNode(text, member.value, value[member.key.value]!);
-    is_changed ||= written !== null;
+    isChanged ||= written !== null;
     const before =
       parts.length === 0 ? text.slice(start, members[0]!.key.start) : getGapBefore(text, members, index);
     parts.push(
@@ -78,7 +78,7 @@ function rewriteObject(
         (written ?? text.slice(member.value.start, member.value.end)),
     );
   }
-  if (!is_changed) return null;
+  if (!isChanged) return null;
   for (const key of added)
     parts.push(`${parts.length === 0 ? '{' : ','}${quoteJson(key)}:${JSON.stringify(value[key])}`);
   const closing = members.length === 0 ? '}' : text.slice(members.at(-1)!.value.end, end);

@@ -56,11 +56,11 @@ test('a text is a document where JSON.parse says so, and nowhere else', () => {
         broken,
       ),
       (source) => {
-        const is_document = canParse(source);
-        documents += Number(is_document);
+        const isDocument = canParse(source);
+        documents += Number(isDocument);
         assert.equal(
           scanJson(source, LIMITS, () => {}),
-          is_document ? 'read' : 'malformed',
+          isDocument ? 'read' : 'malformed',
           source,
         );
       },

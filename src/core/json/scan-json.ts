@@ -59,8 +59,8 @@ export function readJsonAt(
       awaits = unit === OBJECT ? FIRST_KEY : FIRST_VALUE;
       at += 1;
     } else if (unit === OBJECT_END || unit === ARRAY_END) {
-      const is_place = awaits === SEPARATOR || awaits === FIRST_KEY || awaits === FIRST_VALUE;
-      if (!is_place || depth === 0 || open[depth - 1] !== unit - 2) return { result: 'malformed', end: at };
+      const isPlace = awaits === SEPARATOR || awaits === FIRST_KEY || awaits === FIRST_VALUE;
+      if (!isPlace || depth === 0 || open[depth - 1] !== unit - 2) return { result: 'malformed', end: at };
       depth -= 1;
       awaits = SEPARATOR;
       at += 1;
@@ -70,14 +70,14 @@ export function readJsonAt(
       at += 1;
     } else {
       if (awaits === SEPARATOR) return { result: 'malformed', end: at };
-      const is_key: boolean = awaits === KEY || awaits === FIRST_KEY;
-      const end = readLeaf(source, at, leaf, is_key, depth > 0 && open[depth - 1] === OBJECT);
+      const isKey: boolean = awaits === KEY || awaits === FIRST_KEY;
+      const end = readLeaf(source, at, leaf, isKey, depth > 0 && open[depth - 1] === OBJECT);
       if (end === MALFORMED) return { result: 'malformed', end: at };
       at = end;
       nodes += 1;
       if (nodes > limits.nodes_max) return { result: 'nodes_max', end: at };
       if (leaf.end > leaf.start || leaf.kind !== 'number') visit(leaf);
-      awaits = is_key ? VALUE : SEPARATOR;
+      awaits = isKey ? VALUE : SEPARATOR;
     }
     if (depth === 0 && awaits === SEPARATOR) return { result: 'read', end: at };
   }
@@ -148,18 +148,12 @@ const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
 /** Fills `leaf` and returns the offset after it (for a key, after its colon), or `MALFORMED`. */
-function readLeaf(
-  source: string,
-  at: number,
-  leaf: SourceLeaf,
-  is_key: boolean,
-  is_in_object: boolean,
-): number {
-  leaf.is_member = !is_key && is_in_object;
-  if (source.charCodeAt(at) !== QUOTE) return is_key ? MALFORMED : readWord(source, at, leaf);
-  leaf.kind = is_key ? 'key' : 'string';
+function readLeaf(source: string, at: number, leaf: SourceLeaf, isKey: boolean, isInObject: boolean): number {
+  leaf.is_member = !isKey && isInObject;
+  if (source.charCodeAt(at) !== QUOTE) return isKey ? MALFORMED : readWord(source, at, leaf);
+  leaf.kind = isKey ? 'key' : 'string';
   const end = readString(source, at, leaf);
-  if (!is_key) return end;
+  if (!isKey) return end;
   const colon = skipJsonSpace(source, end);
   return source.charCodeAt(colon) === COLON ? colon + 1 : MALFORMED;
 }

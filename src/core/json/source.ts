@@ -68,15 +68,15 @@ function writeDeepValue(root: Json): string {
     if (typeof next !== 'object' || next === null) parts.push(JSON.stringify(next));
     else if (PUNCTUATION in next) parts.push(next[PUNCTUATION] as string);
     else {
-      const is_list = Array.isArray(next);
+      const isList = Array.isArray(next);
       const members = Object.entries(next as object) as [string, Json][];
-      ahead.push({ [PUNCTUATION]: is_list ? ']' : '}' });
+      ahead.push({ [PUNCTUATION]: isList ? ']' : '}' });
       for (let at = members.length - 1; at >= 0; at--) {
         const [key, value] = members[at]!;
         const comma = at === 0 ? '' : ',';
-        ahead.push(value, { [PUNCTUATION]: is_list ? comma : `${comma}${quoteJson(key)}:` });
+        ahead.push(value, { [PUNCTUATION]: isList ? comma : `${comma}${quoteJson(key)}:` });
       }
-      parts.push(is_list ? '[' : '{');
+      parts.push(isList ? '[' : '{');
     }
   }
   return parts.join('');

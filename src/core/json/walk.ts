@@ -207,9 +207,9 @@ function formatNumber(written: string): string {
   if (Math.abs(shift) > DIGITS_MAX || digits.length > DIGITS_MAX) return String(Number(written));
   const padded = point > 0 ? digits.padEnd(point, '0') : digits.padStart(digits.length - point + 1, '0');
   const split = Math.max(point, 1);
-  const digits_after = padded.slice(split).replace(/0+$/, '');
+  const digitsAfter = padded.slice(split).replace(/0+$/, '');
   const before = padded.slice(0, split).replace(/^0+(?=\d)/, '');
-  return `${sign}${before}${digits_after === '' ? '' : `.${digits_after}`}`;
+  return `${sign}${before}${digitsAfter === '' ? '' : `.${digitsAfter}`}`;
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

@@ -81,7 +81,7 @@ const enforcement = {
 
 const enabled = { type: 'boolean', default: true, description: '`false`: the entry has no effect.' } as const;
 
-const tenant_id = {
+const tenantId = {
   type: ['string', 'null'],
   minLength: 1,
   maxLength: 256,
@@ -182,7 +182,7 @@ export const ruleSchema = buildClosedSchema(
       },
       [],
     ),
-    tenant_id,
+    tenant_id: tenantId,
     condition: { ...condition, description: 'Further conditions.' },
     priority: {
       type: 'integer',
@@ -285,7 +285,7 @@ export const contractSchema = buildClosedSchema(
       },
       ['reversible', 'requires_approval'],
     ),
-    tenant_id,
+    tenant_id: tenantId,
     enforcement,
     enabled,
   },
@@ -306,14 +306,14 @@ export const identitySchema = buildClosedSchema(
       minItems: 1,
       description: 'Tags that it may see, with their descendants (default: any).',
     },
-    tenant_id,
+    tenant_id: tenantId,
     enforcement,
     enabled,
   },
   ['agent_id'],
 );
 
-const value_bytes_max = { type: 'integer', minimum: 1, maximum: 8_388_608 } as const;
+const valueBytesMax = { type: 'integer', minimum: 1, maximum: 8_388_608 } as const;
 
 /** The schema of one kind of memory. */
 export const memorySchema = buildClosedSchema(
@@ -339,7 +339,7 @@ export const memorySchema = buildClosedSchema(
             description: 'Time for which a value is kept (default: `default_retention`).',
           },
           value_bytes_max: {
-            ...value_bytes_max,
+            ...valueBytesMax,
             description: 'UTF-8 bytes of one value as JSON (default: that of the document).',
           },
           encrypted: {
@@ -366,12 +366,12 @@ export const memorySchema = buildClosedSchema(
       description: 'Values of one session, user or agent, depending on `scope`.',
     },
     value_bytes_max: {
-      ...value_bytes_max,
+      ...valueBytesMax,
       default: 65_536,
       description: 'UTF-8 bytes of one value as JSON.',
     },
     default_retention: { ...duration, default: '24h', description: 'Time for which a value is kept.' },
-    tenant_id,
+    tenant_id: tenantId,
     enabled,
   },
   ['name', 'scope', 'fields'],

@@ -64,10 +64,10 @@ function isStricter(
 
 const AGENT_MESSAGE = 'agent_to_agent';
 
-function getCrossing(written: PolicyTestCase, now_ms: number): Crossing {
+function getCrossing(written: PolicyTestCase, nowMs: number): Crossing {
   const { boundary, tool = null, agent_id, source_agent_id, session_tags } = written;
   const phase: Phase | null = boundary === 'action' ? (written.phase ?? 'request') : null;
-  const is_call = phase === 'request' || phase === 'response';
+  const isCall = phase === 'request' || phase === 'response';
   const source = source_agent_id ?? (boundary === 'action' ? (agent_id ?? null) : null);
   return {
     boundary,
@@ -77,10 +77,10 @@ function getCrossing(written: PolicyTestCase, now_ms: number): Crossing {
     agent_id: agent_id ?? source_agent_id ?? 'unknown',
     session_id: written.session_id ?? null,
     source_agent_id: source,
-    destination_agent_id: written.destination_agent_id ?? (is_call ? tool : null),
+    destination_agent_id: written.destination_agent_id ?? (isCall ? tool : null),
     tool: phase === 'message' ? AGENT_MESSAGE : tool,
     declared_tags: written.data_tags ?? [],
-    now_ms,
+    now_ms: nowMs,
     ...(session_tags !== undefined && { session_tags }),
   };
 }

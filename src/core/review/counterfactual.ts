@@ -134,8 +134,8 @@ function dropEvaluation(evaluation: Evaluation, { record, policy }: ReviewContex
   const { rule, action, subject, tag } = evaluation;
   const { crossing, findings, declared, content } = record;
   if (action === 'require_approval') {
-    const approved_rules = [...(crossing.approved_rules ?? []), rule];
-    return { policy, record: { ...record, crossing: { ...crossing, approved_rules } } };
+    const approvedRules = [...(crossing.approved_rules ?? []), rule];
+    return { policy, record: { ...record, crossing: { ...crossing, approved_rules: approvedRules } } };
   }
   if (subject === 'tag') {
     return {

@@ -32,23 +32,23 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
   const { crossing, findings, declared, coverage, content } = record;
   const table = getRecordRuleTable(record, policy);
   const contract = findContract(crossing, policy);
-  const has_terms = contract !== null && contract !== 'undeclared';
-  const of_content = has_terms
+  const hasTerms = contract !== null && contract !== 'undeclared';
+  const ofContent = hasTerms
     ? content.broken.map((name) => buildRecordedRestriction(name, contract.enforcement))
     : [];
-  const is_full = coverage.status === 'full';
+  const isFull = coverage.status === 'full';
   const { conditions } = record;
   const known = { crossing, policy, table, contract, findings, declared, coverage, conditions };
-  const findAll = (heeds_monitored: boolean) =>
-    is_full
-      ? findRestrictions(crossing, policy, contract, collectTaggedData(known, heeds_monitored), of_content)
+  const findAll = (heedsMonitored: boolean) =>
+    isFull
+      ? findRestrictions(crossing, policy, contract, collectTaggedData(known, heedsMonitored), ofContent)
       : [];
   return {
     ...known,
     restrictions: findAll(false),
     buildEnforcedInput: () => ({ findings, declared, restrictions: findAll(true) }),
     stripping:
-      is_full && has_terms && content.strips === true
+      isFull && hasTerms && content.strips === true
         ? { outcome: buildStrippingOutcome(crossing.phase), enforcement: contract.enforcement }
         : null,
   };
@@ -62,8 +62,8 @@ export function buildRecordContext({
   conditions,
 }: RecordedDecision): RuleContext {
   const detected = selectDetected(findings);
-  const data_tags = () => collectTags(detected, declared);
-  return buildRuleContext(crossing, { data_tags, findings_count: detected.length, conditions });
+  const dataTags = () => collectTags(detected, declared);
+  return buildRuleContext(crossing, { data_tags: dataTags, findings_count: detected.length, conditions });
 }
 
 /** Returns the rules for a recorded decision. */
@@ -130,9 +130,9 @@ function hasSameFacts(record: RecordedDecision, was: Policy, next: Policy): bool
   if (phase !== 'request' && phase !== 'response') return true;
   const wanted = listNamedFacts(getRecordRuleTable(record, next));
   if (wanted.length === 0) return true;
-  const looked_for = listNamedFacts(getRecordRuleTable(record, was));
+  const lookedFor = listNamedFacts(getRecordRuleTable(record, was));
   const hosts = wanted.filter((tag) => covers('host', tag));
-  return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
+  return lookedFor.length > 0 && hosts.every((tag) => lookedFor.includes(tag));
 }
 
 /**
@@ -153,9 +153,9 @@ function hasSameTerms(record: RecordedDecision, was: Policy, next: Policy): bool
   const facts = (contract: typeof before) => listDeclaredFacts(contract, crossing.phase).join(' ');
   const counted = (contract: typeof before) =>
     contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
-  const same_facts =
+  const sameFacts =
     facts(before) === facts(after) || listNamedFacts(getRecordRuleTable(record, next)).length === 0;
-  return same_facts && (counted(after) === null || counted(before) !== null);
+  return sameFacts && (counted(after) === null || counted(before) !== null);
 }
 
 /**
@@ -168,8 +168,8 @@ function hasSameFields(record: RecordedDecision, was: Policy, next: Policy): boo
     listKeptFields(findContract(crossing, policy), crossing.phase),
   );
   if (JSON.stringify(before) === JSON.stringify(after)) return true;
-  const is_all_recorded = before!.length === 0 || content.strips === false;
-  return is_all_recorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFactTag)));
+  const isAllRecorded = before!.length === 0 || content.strips === false;
+  return isAllRecorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFactTag)));
 }
 
 /** Returns the fields that a contract keeps; empty if it keeps all. */

@@ -83,9 +83,9 @@ function evaluateRestrictions(
   { restrictions }: RuleEvaluation,
 ): UndecidedEvaluation[] {
   return restrictions.map(({ rule, action, reason }) => {
-    const is_granted = action === 'require_approval' && crossing.approved_rules?.includes(rule);
+    const isGranted = action === 'require_approval' && crossing.approved_rules?.includes(rule);
     const subject = rule.startsWith('identity.') ? ('identity' as const) : ('contract' as const);
-    return { ...NO_TRACE, subject, rule, reason, action: is_granted ? ('flag' as const) : action };
+    return { ...NO_TRACE, subject, rule, reason, action: isGranted ? ('flag' as const) : action };
   });
 }
 

@@ -29,11 +29,11 @@ export interface Explanation {
 /** Explains a recorded decision by its policy. Evaluates all rules again, with the code that judged. */
 export function explainDecision(
   event: RecordedEvent,
-  decided_ms: number,
+  decidedMs: number,
   policy: Policy,
   conditions: ConditionEvaluator | null = null,
 ): Explanation | UnreadableReason {
-  const record = readRecordedDecision(event, decided_ms, conditions);
+  const record = readRecordedDecision(event, decidedMs, conditions);
   if (typeof record === 'string') return record;
   if (lacksDetectors(record, policy)) return 'incomplete';
   const evaluation = evaluateRecord(record, policy);

@@ -109,12 +109,12 @@ export interface RecordedDecision {
 export type UnreadableReason = 'no_decision' | 'fault' | 'incomplete';
 
 /**
- * Reads a recorded decision from an event. `decided_ms` is in milliseconds since 1970, UTC. Returns a reason if the
+ * Reads a recorded decision from an event. `decidedMs` is in milliseconds since 1970, UTC. Returns a reason if the
  * event is not a policy decision or does not hold all inputs of the rules.
  */
 export function readRecordedDecision(
   event: RecordedEvent,
-  decided_ms: number,
+  decidedMs: number,
   conditions: ConditionEvaluator | null = null,
 ): RecordedDecision | UnreadableReason {
   const { metadata, coverage } = event;
@@ -128,7 +128,7 @@ export function readRecordedDecision(
   const rest = event.data_tags.filter((tag) => !known.has(tag));
   if (!rest.every(isFactTag)) return 'incomplete';
   return {
-    crossing: { ...getEnvelope(event, event.boundary, declared), now_ms: decided_ms },
+    crossing: { ...getEnvelope(event, event.boundary, declared), now_ms: decidedMs },
     findings,
     declared: [...declared, ...rest],
     coverage: coverage === 'full' ? { status: 'full' } : readPartialCoverage(metadata),
@@ -153,7 +153,7 @@ function readPartialCoverage({ coverage_reason, coverage_bytes }: RecordedEvent[
 function getEnvelope(
   event: RecordedEvent,
   boundary: Boundary,
-  declared_tags: readonly Tag[],
+  declaredTags: readonly Tag[],
 ): Omit<CrossingContext, 'now_ms'> {
   const { phase, approved_rules, session_tags, calls_last_minute, unchangeable } = event.metadata;
   const capability = getCapability(event);
@@ -166,7 +166,7 @@ function getEnvelope(
     source_agent_id: event.source_agent_id,
     destination_agent_id: event.destination_agent_id,
     tool: event.tool_name,
-    declared_tags,
+    declared_tags: declaredTags,
     approved_rules: readTexts(approved_rules),
     session_tags: readTexts(session_tags),
     ...(typeof calls_last_minute === 'number' && { calls_last_minute }),
@@ -180,13 +180,13 @@ function getEnvelope(
  * token allows.
  */
 function getCapability({ metadata }: RecordedEvent): CrossingContext['capability'] {
-  const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
+  const tokenId = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
   const refused = readTexts(metadata.violations).find((each) =>
     each.startsWith('identity_violation:capability_token.'),
   );
-  if (refused === undefined) return token_id === null ? undefined : { token_id, refusal: null };
+  if (refused === undefined) return tokenId === null ? undefined : { token_id: tokenId, refusal: null };
   const rule = refused.slice('identity_violation:'.length);
-  return { token_id, refusal: { rule, reason: 'The capability token was refused.' } };
+  return { token_id: tokenId, refusal: { rule, reason: 'The capability token was refused.' } };
 }
 
 function readEnforcedResult(metadata: RecordedEvent['metadata']): DecisionResult | null {
@@ -206,8 +206,8 @@ function getFindings({
   rule_ids,
 }: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
-  const [rule_id = '', ...others] = readTexts(rule_ids);
-  const detector = others.length === 0 ? rule_id : '';
+  const [ruleId = '', ...others] = readTexts(rule_ids);
+  const detector = others.length === 0 ? ruleId : '';
   for (const kind of parseFoundTags(found_tags)) {
     if (kind === null || findings.length + kind.count > Number(total)) return null;
     const finding: Finding = {

@@ -31,12 +31,12 @@ export type ReplayedDecision =
  */
 export function replayDecision(
   event: RecordedEvent,
-  decided_ms: number,
+  decidedMs: number,
   was: Policy | null,
   next: Policy,
   conditions: ConditionEvaluator | null,
 ): ReplayedDecision | null {
-  const record = readRecordedDecision(event, decided_ms, conditions);
+  const record = readRecordedDecision(event, decidedMs, conditions);
   if (record === 'no_decision') return null;
   if (typeof record === 'string') return { change: 'unknown', reason: record };
   if (was === null) return { change: 'unknown', reason: 'policy_unavailable' };

@@ -51,7 +51,7 @@ export function traceRules(
   const table = getRecordRuleTable(record, policy);
   const mismatches = new Map<Rule, RuleMismatch | null>();
   const tried = (rule: Rule, mismatch: RuleMismatch | null) => void mismatches.set(rule, mismatch);
-  const deciding_rule =
+  const decidingRule =
     tagged === null
       ? findRuleForCrossing(table, circumstances, [], tried)
       : findRuleForTag(table, tagged, circumstances, [], tried);
@@ -60,16 +60,16 @@ export function traceRules(
   const entries: RuleTraceEntry[] = [];
   let count = 0;
   for (const stream of streams) {
-    const is_builtin = stream === table.builtin_rules;
-    let before = is_builtin && !stream.some((rule) => mismatches.has(rule)) ? deciding_rule : null;
+    const isBuiltin = stream === table.builtin_rules;
+    let before = isBuiltin && !stream.some((rule) => mismatches.has(rule)) ? decidingRule : null;
     for (const rule of stream) {
       count += 1;
       if (entries.length < TRACE_MAX)
-        entries.push(traceRule(rule, is_builtin, mismatches, before, tagged, circumstances));
+        entries.push(traceRule(rule, isBuiltin, mismatches, before, tagged, circumstances));
       if (mismatches.get(rule) === null && rule.enforcement === 'enforce') before = rule;
     }
   }
-  return { deciding_rule, entries, truncated: count - entries.length };
+  return { deciding_rule: decidingRule, entries, truncated: count - entries.length };
 }
 
 function traceRule(
@@ -160,11 +160,11 @@ export function listUnevaluatedRules(
   for (const rule of policy.rules) {
     const { name, tenant_id, boundaries, phases } = rule;
     const misses = scopes.map((scope) => findScopeMismatch(rule, scope));
-    const is_foreign = tenant_id !== null && tenant_id !== crossing.tenant_id;
-    if (!is_foreign && misses.includes(null)) continue;
+    const isForeign = tenant_id !== null && tenant_id !== crossing.tenant_id;
+    if (!isForeign && misses.includes(null)) continue;
     count += 1;
     if (rules.length >= TRACE_MAX) continue;
-    if (is_foreign) {
+    if (isForeign) {
       const reason = `It is for the tenant \`${tenant_id}\`, and this is \`${crossing.tenant_id}\`.`;
       rules.push({ rule: name, tenant_id, mismatch: 'tenant', reason });
     } else if (misses.includes('phase')) {

@@ -50,24 +50,29 @@ function mergeDepths(depths: readonly AnchorDepth[]): AnchorDepth {
 }
 
 function keepDeepest(back: AnchorDepth['back']): AnchorDepth['back'] {
-  const units_of = new Map<number, number>();
-  for (const { index, units } of back) units_of.set(index, Math.max(units_of.get(index) ?? 0, units));
-  return [...units_of].map(([index, units]) => ({ index, units }));
+  const unitsOf = new Map<number, number>();
+  for (const { index, units } of back) unitsOf.set(index, Math.max(unitsOf.get(index) ?? 0, units));
+  return [...unitsOf].map(([index, units]) => ({ index, units }));
 }
 
 function getDepths(scanner: Scanner): AnchorDepths {
-  const by_node = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
-  visitNode(scanner, by_node, 0, 0);
+  const byNode = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
+  visitNode(scanner, byNode, 0, 0);
   const probes = Array.from({ length: scanner.table.count }, (_, index) =>
     getCompiledDetector(scanner, index),
   );
-  const back_probes = probes.flatMap(({ back_over, detector }, index) =>
+  const backProbes = probes.flatMap(({ back_over, detector }, index) =>
     back_over === null || detector.weight !== undefined || !isDetectorEnabled(scanner, index) ? [] : [index],
   );
   const before = probes.map(({ detector: { pattern } }) =>
     'find' in pattern ? pattern.before_units_max : 0,
   );
-  return { by_node, by_place: new WeakMap(), back_probes, before_units_max: Math.max(0, ...before) };
+  return {
+    by_node: byNode,
+    by_place: new WeakMap(),
+    back_probes: backProbes,
+    before_units_max: Math.max(0, ...before),
+  };
 }
 
 interface AnchorEnd {
@@ -91,8 +96,8 @@ function visitNode(
   for (const anchor of getAnchors(trie, node)) {
     const index = scanner.anchor_detector[anchor]!;
     if (index === LAYOUT_SIGNAL || (index >= 0 && !isDetectorEnabled(scanner, index))) continue;
-    const is_phrase = index >= 0 && getCompiledDetector(scanner, index).detector.weight !== undefined;
-    if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
+    const isPhrase = index >= 0 && getCompiledDetector(scanner, index).detector.weight !== undefined;
+    if (!isPhrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
   for (const next of getChildren(trie, node)) endings.push(...visitNode(scanner, depths, next, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;

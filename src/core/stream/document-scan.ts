@@ -178,11 +178,16 @@ function scanEnded(document: DocumentScan): void {
   let at = 0;
   for (const finding of judge(text, findings)) {
     while (places[at + 1] !== undefined && places[at + 1]!.at <= finding.start) at += 1;
-    const { token, at: written_at, is_scanned } = places[at]!;
-    const shift = token.start - written_at;
-    const is_number = token.kind === 'word';
+    const { token, at: writtenAt, is_scanned } = places[at]!;
+    const shift = token.start - writtenAt;
+    const isNumber = token.kind === 'word';
     if (!is_scanned)
-      changes.push({ ...finding, start: finding.start + shift, end: finding.end + shift, is_number });
+      changes.push({
+        ...finding,
+        start: finding.start + shift,
+        end: finding.end + shift,
+        is_number: isNumber,
+      });
   }
 }
 
@@ -202,8 +207,8 @@ function writeMembers(members: readonly Member[]): { text: string; places: reado
     parts.push(text);
     length += text.length;
   };
-  const addToken = (token: Token, is_scanned: boolean): void => {
-    places.push({ token, at: length, is_scanned });
+  const addToken = (token: Token, isScanned: boolean): void => {
+    places.push({ token, at: length, is_scanned: isScanned });
     add(token.written);
   };
   for (const { key, value } of members) {

@@ -133,8 +133,8 @@ const OVER_WORK = 'more than 8 times the work of clean text.';
 test('a streamed document equals one that is judged whole, cut at every unit and in two', () => {
   const seen = { runs: 0, findings: 0, streamed: 0, over_work: 0 };
   fc.assert(
-    fc.property(answer, shares, fc.boolean(), (document, places, is_typed) => {
-      const policy = is_typed ? TYPED : MASKING;
+    fc.property(answer, shares, fc.boolean(), (document, places, isTyped) => {
+      const policy = isTyped ? TYPED : MASKING;
       const expected = judgeWhole(document, policy);
       const cuts = places.map((share) => Math.floor(share * document.length)).sort((a, b) => a - b);
       const runs = [splitUnits(document), cutText(document, cuts)].map((pieces) => runStream(pieces, policy));
@@ -177,22 +177,22 @@ test('of a document that is blocked nothing is released from its first secret on
       const content = { kind: 'text', text: document } as const;
       const { decision, findings } = judge(buildTestCrossing({ content }), BLOCKING);
       if (decision !== 'block') return;
-      const secret_at = Math.min(
+      const secretAt = Math.min(
         ...findings.filter(({ action }) => action === 'block').map(({ start }) => start),
       );
       const stream = openStream(BLOCKING, buildTestCrossing());
       let text = '';
-      let released_until = 0;
+      let releasedUntil = 0;
       let last = stream.push('');
       for (const unit of splitUnits(document)) {
         if (last.verdict === null) last = stream.push(unit);
         text += last.text;
-        if (last.verdict === null) released_until = stream.released_units();
+        if (last.verdict === null) releasedUntil = stream.released_units();
       }
       if (last.verdict === null) last = stream.end();
       assert.equal(last.verdict?.decision, 'block', document);
       assert.equal(last.text, '', document);
-      assert.ok(released_until <= secret_at, document);
+      assert.ok(releasedUntil <= secretAt, document);
       assert.ok(judgeWhole(document).text.startsWith(text), document);
       seen.blocked += 1;
       seen.streamed += text === '' ? 0 : 1;

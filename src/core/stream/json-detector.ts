@@ -95,10 +95,10 @@ function visitUnit(
   visitor: JsonVisitor,
   reader: JsonDetector,
   was: JsonDetector['inside'],
-  is_key: boolean,
+  isKey: boolean,
 ): void {
   const { inside, awaits, units } = reader;
-  const token = was === 'word' || inside === 'word' ? 'word' : is_key ? 'key' : 'string';
+  const token = was === 'word' || inside === 'word' ? 'word' : isKey ? 'key' : 'string';
   if (inside !== 'nothing') {
     if (was === 'nothing') visitor.begin(token, units);
   } else if (was !== 'nothing') visitor.end(token, was === 'word' ? units : units + 1);
@@ -147,8 +147,8 @@ function readBetween(reader: JsonDetector, unit: number): boolean {
   }
   if (unit === OBJECT + 2 || unit === ARRAY + 2) {
     reader.awaits = 'separator';
-    const is_place = awaits === 'separator' || awaits === 'first_key' || awaits === 'first_value';
-    return is_place && open.pop() === unit - 2;
+    const isPlace = awaits === 'separator' || awaits === 'first_key' || awaits === 'first_value';
+    return isPlace && open.pop() === unit - 2;
   }
   return beginLeaf(reader, unit);
 }

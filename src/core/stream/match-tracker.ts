@@ -183,11 +183,11 @@ function walkPiece(tracker: MatchTracker, piece: string, from: number): void {
   }
 }
 
-function openTries(tracker: MatchTracker, anchors: readonly number[], anchor_end: number): void {
+function openTries(tracker: MatchTracker, anchors: readonly number[], anchorEnd: number): void {
   const { scanner, text, signals, blob_starts } = tracker;
   for (const anchor of anchors) {
     const index = scanner.anchor_detector[anchor]!;
-    const from = anchor_end - scanner.anchor_length[anchor]!;
+    const from = anchorEnd - scanner.anchor_length[anchor]!;
     if (index === LAYOUT_SIGNAL) continue;
     if (index < 0) {
       (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
@@ -273,7 +273,7 @@ function stepOpen(tracker: MatchTracker, piece: string): void {
 /**
  * Decides attempts in the order of their anchors. An attempt waits while an earlier one of its detector is open.
  */
-function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
+function decideAttempts(tracker: MatchTracker, isLast: boolean): void {
   const { open } = tracker;
   if (open.length === 0) return;
   tracker.open_counts.clear();
@@ -281,7 +281,7 @@ function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
   for (const each of open) {
     if (hasNoParts(each)) continue;
     const waiting = tracker.open_counts.get(each.index) ?? 0;
-    if (is_last || (each.is_decided && waiting === 0)) completeTry(tracker, each);
+    if (isLast || (each.is_decided && waiting === 0)) completeTry(tracker, each);
     else {
       tracker.open_counts.set(each.index, waiting + 1);
       open[kept++] = each;

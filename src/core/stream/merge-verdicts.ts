@@ -136,9 +136,9 @@ function applyVerdict({ text, verdict }: JudgedText): JudgedText {
 function mergeTaintChanges(verdicts: readonly Verdict[]): TaintChange | null {
   const changes = verdicts.flatMap(({ taint_change }) => taint_change ?? []);
   if (changes.length === 0) return null;
-  const is_reset = changes.some(({ remove }) => remove === 'all');
+  const isReset = changes.some(({ remove }) => remove === 'all');
   const gone = changes.map(({ remove }) => (remove === 'all' ? [] : remove));
-  return { add: mergeTags(changes.map(({ add }) => add)), remove: is_reset ? 'all' : mergeTags(gone) };
+  return { add: mergeTags(changes.map(({ add }) => add)), remove: isReset ? 'all' : mergeTags(gone) };
 }
 
 function mergeTags(lists: readonly (readonly Tag[])[]): Tag[] {

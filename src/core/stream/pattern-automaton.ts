@@ -128,31 +128,31 @@ interface Builder {
 }
 
 /** Builds the nodes for `tree`, followed by the node `next`, and returns the first. */
-function buildNodes(builder: Builder, tree: PatternNode, next: number, in_value: boolean): number {
+function buildNodes(builder: Builder, tree: PatternNode, next: number, inValue: boolean): number {
   switch (tree.kind) {
     case 'unit':
-      return addNode(builder, createUnitTest(tree.source, builder.flags), next, NONE, in_value);
+      return addNode(builder, createUnitTest(tree.source, builder.flags), next, NONE, inValue);
     case 'edge': {
-      const node = addNode(builder, null, next, NONE, in_value);
+      const node = addNode(builder, null, next, NONE, inValue);
       builder.ways.is_edge[node] = true;
       return node;
     }
     case 'again':
-      return buildLoop(builder, { kind: 'unit', source: '[\\s\\S]' }, next, in_value);
+      return buildLoop(builder, { kind: 'unit', source: '[\\s\\S]' }, next, inValue);
     case 'behind':
       return next;
     case 'ahead':
-      return buildAhead(builder, tree, next, in_value);
+      return buildAhead(builder, tree, next, inValue);
     case 'value':
       return buildNodes(builder, tree.item, next, true);
     case 'repeat':
-      return buildRepeat(builder, tree, next, in_value);
+      return buildRepeat(builder, tree, next, inValue);
     case 'choice':
       return tree.items
-        .map((item) => buildNodes(builder, item, next, in_value))
-        .reduce((before, entry) => addNode(builder, null, before, entry, in_value));
+        .map((item) => buildNodes(builder, item, next, inValue))
+        .reduce((before, entry) => addNode(builder, null, before, entry, inValue));
     default:
-      return buildSequence(builder, tree.items, next, in_value);
+      return buildSequence(builder, tree.items, next, inValue);
   }
 }
 
@@ -164,15 +164,15 @@ function buildAhead(
   builder: Builder,
   { item, is_refused }: PatternNode & { readonly kind: 'ahead' },
   next: number,
-  in_value: boolean,
+  inValue: boolean,
 ): number {
   const rows = (item.kind === 'choice' ? item.items : [item]).map(listUnitClasses);
   if (!is_refused || rows.some((row) => row === null || row.length === 0))
-    return addNode(builder, null, next, buildNodes(builder, item, NONE, in_value), in_value);
-  const node = addNode(builder, null, next, NONE, in_value);
+    return addNode(builder, null, next, buildNodes(builder, item, NONE, inValue), inValue);
+  const node = addNode(builder, null, next, NONE, inValue);
   builder.ways.refused[node] = rows.map((row) =>
     row!.reduceRight(
-      (then, source) => addNode(builder, createUnitTest(source, builder.flags), then, NONE, in_value),
+      (then, source) => addNode(builder, createUnitTest(source, builder.flags), then, NONE, inValue),
       DONE,
     ),
   );
@@ -183,12 +183,12 @@ function buildSequence(
   builder: Builder,
   items: readonly PatternNode[],
   next: number,
-  in_value: boolean,
+  inValue: boolean,
 ): number {
-  const value_at = in_value ? 0 : items.findIndex(hasValue);
+  const valueAt = inValue ? 0 : items.findIndex(hasValue);
   let entry = next;
   for (let at = items.length - 1; at >= 0; at--)
-    entry = buildNodes(builder, items[at]!, entry, in_value || (value_at >= 0 && at > value_at));
+    entry = buildNodes(builder, items[at]!, entry, inValue || (valueAt >= 0 && at > valueAt));
   return entry;
 }
 
@@ -196,26 +196,26 @@ function buildRepeat(
   builder: Builder,
   { item, least, most }: PatternNode & { readonly kind: 'repeat' },
   next: number,
-  in_value: boolean,
+  inValue: boolean,
 ): number {
-  const inside = in_value || (most > 1 && hasValue(item));
-  const copies_max = item.kind === 'unit' ? UNIT_COPIES_MAX : Math.floor(GROUP_NODES_MAX / countNodes(item));
+  const inside = inValue || (most > 1 && hasValue(item));
+  const copiesMax = item.kind === 'unit' ? UNIT_COPIES_MAX : Math.floor(GROUP_NODES_MAX / countNodes(item));
   let entry = next;
   let copies = least;
-  if (most > Math.max(copies_max, 1)) {
+  if (most > Math.max(copiesMax, 1)) {
     entry = buildLoop(builder, item, next, inside);
-    copies = Math.min(least, copies_max);
+    copies = Math.min(least, copiesMax);
   } else {
     for (let count = least; count < most; count++)
-      entry = addNode(builder, null, next, buildNodes(builder, item, entry, inside), in_value);
+      entry = addNode(builder, null, next, buildNodes(builder, item, entry, inside), inValue);
   }
   for (let count = 0; count < copies; count++) entry = buildNodes(builder, item, entry, inside);
   return entry;
 }
 
-function buildLoop(builder: Builder, item: PatternNode, next: number, in_value: boolean): number {
-  const loop = addNode(builder, null, next, NONE, in_value);
-  builder.ways.or[loop] = buildNodes(builder, item, loop, in_value);
+function buildLoop(builder: Builder, item: PatternNode, next: number, inValue: boolean): number {
+  const loop = addNode(builder, null, next, NONE, inValue);
+  builder.ways.or[loop] = buildNodes(builder, item, loop, inValue);
   return loop;
 }
 
@@ -224,14 +224,14 @@ function addNode(
   units: UnitTest | null,
   then: number,
   or: number,
-  in_value: boolean,
+  inValue: boolean,
 ): number {
   ways.units.push(units);
   ways.to.push(then);
   ways.or.push(or);
   ways.is_edge.push(false);
   ways.refused.push([]);
-  return ways.is_in_value.push(in_value) - 1;
+  return ways.is_in_value.push(inValue) - 1;
 }
 
 function hasValue(node: PatternNode): boolean {
@@ -260,30 +260,30 @@ function getState(ways: AutomatonNodes, entries: readonly AutomatonPath[]): Auto
   const waiting = new Map<string, AutomatonPath>();
   const seen = new Set<string>();
   const open = [...entries];
-  let has_edge = false;
-  let in_value = false;
-  let is_match = false;
+  let hasEdge = false;
+  let inValue = false;
+  let isMatch = false;
   for (let way = open.pop(); way !== undefined; way = open.pop()) {
     const { node, refused } = way;
     const key = `${node}:${refused.join('.')}`;
     if (node === NONE || seen.has(key)) continue;
     seen.add(key);
     if (node === DONE) {
-      is_match = true;
+      isMatch = true;
       if (refused.length > 0) waiting.set(key, way);
-      in_value ||= refused.length > 0;
+      inValue ||= refused.length > 0;
       continue;
     }
-    const is_unit = ways.units[node] !== null;
-    if (is_unit) waiting.set(key, way);
+    const isUnit = ways.units[node] !== null;
+    if (isUnit) waiting.set(key, way);
     else {
       const all = ways.refused[node]!.length > 0 ? mergeNumbers(refused, ways.refused[node]!) : refused;
       open.push({ node: ways.to[node]!, refused: all }, { node: ways.or[node]!, refused });
     }
-    has_edge ||= ways.is_edge[node]!;
-    in_value ||= (is_unit || ways.is_edge[node]!) && ways.is_in_value[node]!;
+    hasEdge ||= ways.is_edge[node]!;
+    inValue ||= (isUnit || ways.is_edge[node]!) && ways.is_in_value[node]!;
   }
-  return internState(ways, waiting, { has_edge, in_value, is_match });
+  return internState(ways, waiting, { has_edge: hasEdge, in_value: inValue, is_match: isMatch });
 }
 
 function mergeNumbers(some: readonly number[], others: readonly number[]): readonly number[] {
@@ -303,10 +303,10 @@ function internState(
     for (const state of states.values()) state.next.clear();
     states.clear();
   }
-  const is_open = has_edge || waiting.size > 0;
+  const isOpen = has_edge || waiting.size > 0;
   const made: AutomatonState = {
     waiting: [...waiting.values()],
-    is_open,
+    is_open: isOpen,
     is_in_value: in_value,
     is_match,
     next: new Map(),

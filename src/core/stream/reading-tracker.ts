@@ -136,19 +136,19 @@ export function startReadingTracker(tracker: MatchTracker, depth = 0): ReadingTr
   };
 }
 
-/** Reads the piece that was just appended to the text. With `is_last`, everything that is open is decided. */
-export function feedReadingTracker(reader: ReadingTracker, piece: string, is_last: boolean): void {
+/** Reads the piece that was just appended to the text. With `isLast`, everything that is open is decided. */
+export function feedReadingTracker(reader: ReadingTracker, piece: string, isLast: boolean): void {
   const { tracker } = reader;
   const { text } = tracker;
   const from = text.end - piece.length;
-  if (reader.depth < DEPTH_MAX) readOdd(reader, piece, from, is_last);
+  if (reader.depth < DEPTH_MAX) readOdd(reader, piece, from, isLast);
   advanceTracker(tracker, piece.slice(tracker.at - from));
-  if (is_last) finishTracker(tracker);
+  if (isLast) finishTracker(tracker);
   if (reader.depth < DEPTH_MAX) {
     startRuns(reader);
-    stepRuns(reader, is_last);
-    if (reader.depth === 0) readApart(reader, is_last);
-    castShadows(reader, is_last);
+    stepRuns(reader, isLast);
+    if (reader.depth === 0) readApart(reader, isLast);
+    castShadows(reader, isLast);
   }
 }
 
@@ -171,13 +171,13 @@ export function findReadingFront({
 }
 
 /** Decodes the parts that have another reading, in order. It waits while more text could change a reading. */
-function readOdd(reader: ReadingTracker, piece: string, from: number, is_last: boolean): void {
+function readOdd(reader: ReadingTracker, piece: string, from: number, isLast: boolean): void {
   const { text } = reader.tracker;
   for (;;) {
     const at = reader.opening === null ? findNextOdd(reader, piece, from) : reader.read_until;
     reader.read_until = at;
     if (at >= text.end) return;
-    if (isOpen(reader, at) && !is_last) return;
+    if (isOpen(reader, at) && !isLast) return;
     const decoded = decodeAt(readBuffer(text), at - text.base, text.end - text.base);
     if (decoded !== null) {
       const held = reader.opening?.from ?? findHeldFront(reader, at);
@@ -189,9 +189,9 @@ function readOdd(reader: ReadingTracker, piece: string, from: number, is_last: b
 }
 
 function findNextOdd({ tracker: { text }, read_until }: ReadingTracker, piece: string, from: number): number {
-  const is_older = read_until < from;
-  const units = is_older ? readBuffer(text) : piece;
-  const start = is_older ? text.base : from;
+  const isOlder = read_until < from;
+  const units = isOlder ? readBuffer(text) : piece;
+  const start = isOlder ? text.base : from;
   ODD.lastIndex = read_until - start;
   const found = ODD.exec(units);
   return found === null ? text.end : found.index + start;
@@ -257,25 +257,25 @@ function createShadow({ tracker, depth }: ReadingTracker, held: number): Shadow 
 }
 
 /** Feeds the shadows and drops those that can no longer find anything. */
-function castShadows(reader: ReadingTracker, is_last: boolean): void {
+function castShadows(reader: ReadingTracker, isLast: boolean): void {
   const { shadow, blobs, opening, tracker } = reader;
   const { end } = tracker.text;
-  if (shadow !== null && castShadow(reader, shadow, opening === null ? end : reader.read_until, is_last))
+  if (shadow !== null && castShadow(reader, shadow, opening === null ? end : reader.read_until, isLast))
     reader.shadow = null;
   let kept = 0;
-  for (const blob of blobs) if (!castShadow(reader, blob, end, is_last)) blobs[kept++] = blob;
+  for (const blob of blobs) if (!castShadow(reader, blob, end, isLast)) blobs[kept++] = blob;
   blobs.length = kept;
 }
 
 /**
  * Feeds one shadow. Returns whether every match it may still find would be found in the literal text as well.
  */
-function castShadow(reader: ReadingTracker, shadow: Shadow, to: number, is_last: boolean): boolean {
+function castShadow(reader: ReadingTracker, shadow: Shadow, to: number, isLast: boolean): boolean {
   castPlain(shadow, reader.tracker, to);
-  if (is_last) feedReadingTracker(shadow.reader, '', true);
+  if (isLast) feedReadingTracker(shadow.reader, '', true);
   takeSuspects(reader, shadow, shadow === reader.shadow);
-  const quiet_from = shadow.decoded_at + CONTEXT_UNITS;
-  return shadow.fed_until > quiet_from && getShadowFront(shadow) > quiet_from;
+  const quietFrom = shadow.decoded_at + CONTEXT_UNITS;
+  return shadow.fed_until > quietFrom && getShadowFront(shadow) > quietFrom;
 }
 
 function castDecoded({ tracker }: ReadingTracker, shadow: Shadow, { start, end, text }: Blob): void {
@@ -307,20 +307,20 @@ function feedShadow({ reader }: Shadow, units: string): void {
 }
 
 /** Moves the matches of the shadow that the literal text does not contain to `suspects`. */
-function takeSuspects(reader: ReadingTracker, shadow: Shadow, is_unconfirmed: boolean): void {
+function takeSuspects(reader: ReadingTracker, shadow: Shadow, isUnconfirmed: boolean): void {
   const { tracker, suspects } = shadow.reader;
   const view = { text: '', ...shadow.view };
   for (const { detector, start, end } of tracker.matches.splice(0)) {
     if (!isChangedInView(view, start, end)) continue;
     const span = toSource(view, start, end);
-    const is_plain = reader.tracker.matches.some(
+    const isPlain = reader.tracker.matches.some(
       (match) => match.detector === detector && match.start === span.start && match.end === span.end,
     );
-    if (!is_plain) reader.suspects.push({ ...span, is_unconfirmed });
+    if (!isPlain) reader.suspects.push({ ...span, is_unconfirmed: isUnconfirmed });
   }
   for (const each of suspects.splice(0)) {
     const span = toSource(view, each.start, each.end);
-    reader.suspects.push({ ...span, is_unconfirmed: is_unconfirmed || each.is_unconfirmed });
+    reader.suspects.push({ ...span, is_unconfirmed: isUnconfirmed || each.is_unconfirmed });
   }
   tracker.phrases.length = 0;
 }
@@ -349,12 +349,12 @@ function startRuns(reader: ReadingTracker): void {
 }
 
 /** Adds spaced letters to the suspects once it is clear where they end. */
-function readApart(reader: ReadingTracker, is_last: boolean): void {
+function readApart(reader: ReadingTracker, isLast: boolean): void {
   const { tracker, suspects, apart } = reader;
   const { text, meter } = tracker;
   const { base, end } = text;
   const known = { start: apart.start - base, last: apart.last - base };
-  const now = is_last ? { start: end - base, last: end - base } : findSpacedLetters(readBuffer(text), known);
+  const now = isLast ? { start: end - base, last: end - base } : findSpacedLetters(readBuffer(text), known);
   reader.apart = { start: now.start + base, last: now.last + base };
   if (reader.apart.start <= apart.start) return;
   const before = Math.max(base, apart.start - 1);
@@ -389,26 +389,26 @@ function runAt(liveness: PatternAutomaton, start: number, front: number): OpenRu
   };
 }
 
-function stepRuns(reader: ReadingTracker, is_last: boolean): void {
-  for (const run of reader.runs.splice(0)) stepRun(reader, run, is_last);
+function stepRuns(reader: ReadingTracker, isLast: boolean): void {
+  for (const run of reader.runs.splice(0)) stepRun(reader, run, isLast);
 }
 
 /** Advances a run. It stays among the runs, or becomes a suspect if it has ended. */
-function stepRun(reader: ReadingTracker, run: OpenRun, is_last: boolean): void {
+function stepRun(reader: ReadingTracker, run: OpenRun, isLast: boolean): void {
   const { tracker, runs, suspects } = reader;
   if (run.liveness === BLOB) {
-    const end = stepBlob(reader, run, is_last);
+    const end = stepBlob(reader, run, isLast);
     if (end !== null) for (const start of run.others) if (start >= end) openBlob(reader, start, start);
     return;
   }
-  const end = runEnd(run, tracker, is_last);
+  const end = runEnd(run, tracker, isLast);
   if (end === null) runs.push(run);
   else suspects.push({ start: run.from, end, is_unconfirmed: false });
 }
 
 /** Returns the end of a finished blob, or its start if it is not a blob; `null` while it continues. */
-function stepBlob(reader: ReadingTracker, run: OpenRun, is_last: boolean): number | null {
-  const blob = getBlob(run, reader.tracker, is_last);
+function stepBlob(reader: ReadingTracker, run: OpenRun, isLast: boolean): number | null {
+  const blob = getBlob(run, reader.tracker, isLast);
   if (blob === 'open') {
     reader.runs.push(run);
     return null;
@@ -422,10 +422,10 @@ function stepBlob(reader: ReadingTracker, run: OpenRun, is_last: boolean): numbe
 }
 
 /** Returns the end of a run; `null` while it continues. */
-function runEnd(run: OpenRun, tracker: MatchTracker, is_last: boolean): number | null {
+function runEnd(run: OpenRun, tracker: MatchTracker, isLast: boolean): number | null {
   advanceProgress(run, tracker);
-  const is_over = is_last || !run.state.is_open || run.at - run.start >= run.liveness.units_max;
-  return is_over ? run.at : null;
+  const isOver = isLast || !run.state.is_open || run.at - run.start >= run.liveness.units_max;
+  return isOver ? run.at : null;
 }
 
 /**
@@ -433,7 +433,7 @@ function runEnd(run: OpenRun, tracker: MatchTracker, is_last: boolean): number |
  * runs each time the length of the run has doubled. Unreadable text is therefore rejected early and the cost stays
  * linear.
  */
-function getBlob(run: OpenRun, tracker: MatchTracker, is_last: boolean): Blob | null | 'open' {
+function getBlob(run: OpenRun, tracker: MatchTracker, isLast: boolean): Blob | null | 'open' {
   const { text } = tracker;
   for (; run.check_at <= text.end; run.check_at += run.check_at - run.start) {
     const units = sliceBuffer(text, run.start, run.check_at);
@@ -441,7 +441,7 @@ function getBlob(run: OpenRun, tracker: MatchTracker, is_last: boolean): Blob | 
     if (blob === undefined) return null;
     if (!MAY_GO_ON.test(units.slice(blob.end))) return blob;
   }
-  const end = runEnd(run, tracker, is_last);
+  const end = runEnd(run, tracker, isLast);
   if (end === null) return 'open';
   const [blob] = findBlobs(sliceBuffer(text, run.start, Math.min(text.end, end + 1)), [0]);
   return blob ?? null;

@@ -19,13 +19,12 @@ export function findSpacedLetters(text: string, known: SpacedLetters): SpacedLet
   let start = text.length;
   let last = start;
   for (let at = start; ; at = start) {
-    let letter_end = at;
-    while (letter_end > 0 && at - letter_end < GAP_MAX && isGap(text.charCodeAt(letter_end - 1)))
-      letter_end -= 1;
-    const is_there = letter_end > 0 && (letter_end < at || at === text.length);
-    if (!is_there || isGap(text.charCodeAt(letter_end - 1))) break;
-    if (letter_end > 1 && !BEFORE.test(text[letter_end - 2]!)) break;
-    start = letter_end - 1;
+    let letterEnd = at;
+    while (letterEnd > 0 && at - letterEnd < GAP_MAX && isGap(text.charCodeAt(letterEnd - 1))) letterEnd -= 1;
+    const isThere = letterEnd > 0 && (letterEnd < at || at === text.length);
+    if (!isThere || isGap(text.charCodeAt(letterEnd - 1))) break;
+    if (letterEnd > 1 && !BEFORE.test(text[letterEnd - 2]!)) break;
+    start = letterEnd - 1;
     if (last === text.length) last = start;
     if (start === known.last) return { start: known.start, last };
   }

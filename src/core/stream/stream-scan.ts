@@ -88,17 +88,17 @@ export function startStreamScan(
 }
 
 /** Scans another piece. */
-export function scanPiece(look: StreamScan, piece: string, is_last: boolean): void {
+export function scanPiece(look: StreamScan, piece: string, isLast: boolean): void {
   const { reader, pending, suspects, text } = look;
   const { tracker } = reader;
   appendText(text, piece);
-  feedReadingTracker(reader, piece, is_last);
+  feedReadingTracker(reader, piece, isLast);
   look.is_clean &&= isClean(reader);
   pending.push(...tracker.matches.splice(0));
   look.phrases.push(...tracker.phrases.splice(0));
   const signals = tracker.signals.splice(0);
   for (const each of reader.suspects.splice(0)) suspects.push({ ...each, due: each.end });
-  if (is_last) return;
+  if (isLast) return;
   scanSuspects(look);
   for (const signal of signals) addToRegion(look, signal);
   scanRegion(look);
@@ -126,8 +126,8 @@ export function findReleasableEnd(look: StreamScan, most = Number.POSITIVE_INFIN
     if (until === look.released_units) break;
   }
   if (until <= look.released_units) return look.released_units;
-  const is_pair = (sliceBuffer(text, until - 1, until).charCodeAt(0) & 0xfc00) === 0xd800;
-  return is_pair ? until - 1 : until;
+  const isPair = (sliceBuffer(text, until - 1, until).charCodeAt(0) & 0xfc00) === 0xd800;
+  return isPair ? until - 1 : until;
 }
 
 /** Removes and returns the text up to the offset, which is released now, and the matches in it. */
@@ -153,8 +153,8 @@ function scanSuspects(look: StreamScan): void {
   for (const suspect of suspects) {
     if (front >= suspect.due) {
       const found = scanReadingsAt(look, suspect, front);
-      const is_found = found.some(({ start, end }) => start === suspect.start && end === suspect.end);
-      if (is_found || !mayBeConfirmed(look, suspect)) {
+      const isFound = found.some(({ start, end }) => start === suspect.start && end === suspect.end);
+      if (isFound || !mayBeConfirmed(look, suspect)) {
         pending.push(...found);
         continue;
       }
@@ -198,22 +198,22 @@ function addToRegion(look: StreamScan, signal: number): void {
 function scanRegion(look: StreamScan): void {
   const { region } = look;
   if (region === null) return;
-  const end_units = look.text.end;
-  const is_large = end_units - region.start > REGION_UNITS_MAX;
-  if (end_units < region.end + REGION_UNITS && !is_large) return;
-  const until = end_units - QUOTE_UNITS;
+  const endUnits = look.text.end;
+  const isLarge = endUnits - region.start > REGION_UNITS_MAX;
+  if (endUnits < region.end + REGION_UNITS && !isLarge) return;
+  const until = endUnits - QUOTE_UNITS;
   for (const match of scanReadingsAt(look, { start: region.start - WINDOW_UNITS, end: until }, until)) {
     if (match.detector.weight === undefined && match.start >= look.released_units) look.pending.push(match);
     else look.alarms.push(match);
   }
-  look.region = end_units < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
+  look.region = endUnits < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
 }
 
 /** Scores the phrases for which it is known whether they are quoted. */
 function weighPhrases(look: StreamScan): void {
   const { text } = look;
-  const is_due = look.phrases.some(({ end }) => end + QUOTE_UNITS <= text.end && end > look.weighed_until);
-  if (!is_due) return;
+  const isDue = look.phrases.some(({ end }) => end + QUOTE_UNITS <= text.end && end > look.weighed_until);
+  if (!isDue) return;
   look.weighed_until = text.end - QUOTE_UNITS;
   const near = look.phrases.filter(({ start }) => start >= text.base);
   look.phrases.splice(0, look.phrases.length, ...near);

@@ -69,8 +69,8 @@ const sentence = fc
     fc.nat({ max: 6 }),
     fc.boolean(),
   )
-  .map(([text, disguise, joint, more, is_cut]) => {
-    const shown = is_cut ? text.slice(0, text.length >> 1) : text;
+  .map(([text, disguise, joint, more, isCut]) => {
+    const shown = isCut ? text.slice(0, text.length >> 1) : text;
     return `${disguise(shown.toWellFormed())}${joint}${PROSE.repeat(more >> 1)}`;
   });
 const mixed = fc.array(sentence, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
@@ -327,9 +327,9 @@ const UNHELD: readonly (readonly [form: string, text: string, in_stream: 'modify
 
 test('streams miss byte lists and reversed text', () => {
   const crossing = buildTestCrossing({ boundary: 'output' });
-  for (const [form, text, in_stream] of UNHELD) {
+  for (const [form, text, inStream] of UNHELD) {
     const pieces = splitUnits(`Here it is: ${text} and that is all there is to say about it.`);
-    assert.equal(runStream(pieces, buildTestPolicy(), crossing).verdict.decision, in_stream, form);
+    assert.equal(runStream(pieces, buildTestPolicy(), crossing).verdict.decision, inStream, form);
     const rule = { name: 'other', boundary: 'output', data_tags: ['personal'], action: 'redact' };
     const holding = buildTestPolicy({ rules: [{ ...rule, fallback_template: 'Left out: {redacted}' }] });
     const held = runStream(pieces, holding, crossing);

@@ -148,7 +148,7 @@ function startState(
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
   const meter: WorkMeter = { work: 0, allowed: STREAM_WORK_FLOOR };
   const request = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
-  const is_whole = needsWholeText(policy, crossing, request);
+  const isWhole = needsWholeText(policy, crossing, request);
   const holds = selectHeldDetectors(policy, crossing);
   const look = startStreamScan(policy.detection, holds, meter);
   const judged = { policy, crossing, fingerprintOf };
@@ -170,9 +170,9 @@ function startState(
     units: 0,
     bytes: 0,
     half: '',
-    is_whole,
+    is_whole: isWhole,
     is_over_work: false,
-    refused: request.decision === 'block' && !is_whole ? request : null,
+    refused: request.decision === 'block' && !isWhole ? request : null,
     findings: [],
     masked: [],
     has_ended: false,
@@ -222,9 +222,9 @@ function pushPiece(state: StreamState, piece: string | Uint8Array): StreamReleas
   const text = typeof piece === 'string' ? piece : decodeUtf8(state.utf8, piece);
   if (text === null) return stopStream(state, NO_UTF8);
   const joined = state.half + text;
-  const is_half = (joined.charCodeAt(joined.length - 1) & 0xfc00) === 0xd800;
-  state.half = is_half ? joined.slice(-1) : '';
-  return pushText(state, is_half ? joined.slice(0, -1) : joined);
+  const isHalf = (joined.charCodeAt(joined.length - 1) & 0xfc00) === 0xd800;
+  state.half = isHalf ? joined.slice(-1) : '';
+  return pushText(state, isHalf ? joined.slice(0, -1) : joined);
 }
 
 function pushText(state: StreamState, text: string): StreamRelease {
@@ -238,10 +238,10 @@ function pushText(state: StreamState, text: string): StreamRelease {
   if (state.bytes > text_bytes_max)
     return stopStream(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
   if (!state.is_whole) scanNext(state, text);
-  const is_document = document.detector.state !== 'none';
-  if (state.is_over_work && !is_document)
+  const isDocument = document.detector.state !== 'none';
+  if (state.is_over_work && !isDocument)
     return stopStream(state, `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`);
-  const releaseNext = is_document ? releaseDocument : releaseReady;
+  const releaseNext = isDocument ? releaseDocument : releaseReady;
   const released = state.is_whole ? releaseNothing('allow') : releaseNext(state);
   if (released.verdict === null && state.units - state.look.released_units > HELD_UNITS_MAX)
     return stopStream(state, `More than ${HELD_UNITS_MAX} units would have to be held back.`);
@@ -273,16 +273,15 @@ function releaseDocument(state: StreamState): StreamRelease {
     text,
     here.map((match) => shiftSpan(match, -from)),
   ).map((match) => buildStreamFinding(policy, match, text));
-  const as_text = judgePart(state, text, found)
+  const asText = judgePart(state, text, found)
     .filter(isChange)
     .map((finding) => shiftSpan(finding, from));
-  const as_document = document.changes.filter(({ start }) => start < most);
+  const asDocument = document.changes.filter(({ start }) => start < most);
   const late = [...look.alarms.splice(0), ...look.pending.filter(({ start }) => start < from)];
-  const differs_at =
-    findReleasedFindings(state, late).length > 0 ? from : findDifference(as_text, as_document);
-  document.is_held = differs_at < Number.POSITIVE_INFINITY;
-  const part = releaseText(look, findReleasableEnd(look, Math.min(most, differs_at)));
-  const masked = as_text.filter(({ start }) => start < look.released_units);
+  const differsAt = findReleasedFindings(state, late).length > 0 ? from : findDifference(asText, asDocument);
+  document.is_held = differsAt < Number.POSITIVE_INFINITY;
+  const part = releaseText(look, findReleasableEnd(look, Math.min(most, differsAt)));
+  const masked = asText.filter(({ start }) => start < look.released_units);
   document.changes.splice(0, masked.length);
   findings.push(...masked);
   for (const each of masked) addMask(state.masked, each);
@@ -353,13 +352,13 @@ function findReleasedFindings(state: StreamState, alarms: readonly Match[]): rea
  * Returns the offset of the first change that only one of two readings has, or that does not only mask text;
  * `Infinity` if there is none.
  */
-function findDifference(as_text: readonly JudgedFinding[], as_document: readonly DocumentChange[]): number {
-  const length = Math.max(as_text.length, as_document.length);
+function findDifference(asText: readonly JudgedFinding[], asDocument: readonly DocumentChange[]): number {
+  const length = Math.max(asText.length, asDocument.length);
   for (let at = 0; at < length; at++) {
-    const [one, other] = [as_text[at], as_document[at]];
+    const [one, other] = [asText[at], asDocument[at]];
     if (one === undefined || other === undefined) return (one ?? other)!.start;
-    const is_equal = one.start === other.start && one.end === other.end && one.rule_id === other.rule_id;
-    if (!is_equal || other.is_number || STOPPING.has(one.action)) return Math.min(one.start, other.start);
+    const isEqual = one.start === other.start && one.end === other.end && one.rule_id === other.rule_id;
+    if (!isEqual || other.is_number || STOPPING.has(one.action)) return Math.min(one.start, other.start);
   }
   return Number.POSITIVE_INFINITY;
 }
@@ -379,11 +378,11 @@ function completeStream(state: StreamState): StreamRelease {
   const before = state.half === '' ? releaseNothing('allow') : pushText(state, state.half);
   if (before.verdict !== null) return before;
   const text = pieces.join('');
-  const is_scanned = !state.is_whole && !state.is_over_work;
-  if (is_scanned) scanPiece(look, '', true);
-  const is_text = document.detector.state === 'none' || !text.includes('\\');
+  const isScanned = !state.is_whole && !state.is_over_work;
+  if (isScanned) scanPiece(look, '', true);
+  const isText = document.detector.state === 'none' || !text.includes('\\');
   const verdict =
-    is_scanned && is_text && look.is_clean
+    isScanned && isText && look.is_clean
       ? judgeScan(crossing, policy, { findings: [], coverage: FULL }, null, state.conditions)
       : judge(
           { ...crossing, content: { kind: 'text', text } },
@@ -400,8 +399,8 @@ function finishStream(state: StreamState, text: string, verdict: Verdict): Strea
   const { released_units } = state.look;
   if (verdict.decision === 'block') return endStream(state, verdict);
   const masked = verdict.findings.filter(({ action }) => action === 'redact');
-  const is_late = masked.some((finding) => finding.start < released_units && !isMasked(state, finding));
-  if (is_late) return endStream(state, buildLateVerdict(verdict));
+  const isLate = masked.some((finding) => finding.start < released_units && !isMasked(state, finding));
+  if (isLate) return endStream(state, buildLateVerdict(verdict));
   const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
   const before = masked.filter(({ start }) => start < released_units);
   // The rest is cut from the whole content, because the mask of a number in a document has quotes of its own.

@@ -104,19 +104,19 @@ function decodeWritten(string: StringScan, written: string): string {
   let decoded = '';
   let at = 0;
   let last = 0;
-  let is_partial = false;
+  let isPartial = false;
   for (const { 0: sequence, index } of written.matchAll(ESCAPE)) {
     decoded += written.slice(at, index);
     if (index > at) last = index - 1;
     at = index;
-    is_partial = sequence.length < (sequence[1] === 'u' ? UNICODE_ESCAPE_UNITS : ESCAPE_UNITS);
-    if (is_partial) break;
+    isPartial = sequence.length < (sequence[1] === 'u' ? UNICODE_ESCAPE_UNITS : ESCAPE_UNITS);
+    if (isPartial) break;
     decoded += JSON.parse(`"${sequence}"`) as string;
     last = index;
     at = index + sequence.length;
     shifts.push({ decoded: known + decoded.length, written: string.decoded_until + at });
   }
-  if (!is_partial && at < written.length) {
+  if (!isPartial && at < written.length) {
     decoded += written.slice(at);
     last = written.length - 1;
     at = written.length;

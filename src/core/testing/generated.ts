@@ -81,12 +81,12 @@ interface GeneratedConditions {
 }
 
 /** Returns only the conditions that restrict, because authors do not write empty lists. */
-function writeConditions(conditions: GeneratedConditions, is_action: boolean): object {
+function writeConditions(conditions: GeneratedConditions, isAction: boolean): object {
   const { tools, agents, phase, session_tags, when } = conditions;
   return {
     ...(tools.length > 0 && { tools }),
     ...(agents.length > 0 && { agents }),
-    ...(phase.length > 0 && is_action && { phase }),
+    ...(phase.length > 0 && isAction && { phase }),
     ...(session_tags.length > 0 && { session_tags }),
     ...(when !== null && { when }),
   };
@@ -177,13 +177,13 @@ export const crossingArbitrary: fc.Arbitrary<Crossing> = fc
     approved_rules: generateSubset(['r0', 'r1', 'default.require_approval', 'contract.requires_approval'], 1),
   })
   .map(({ boundary, phase, tool, ...rest }) => {
-    const is_action = boundary === 'action';
-    const of_action = phase === 'message' ? 'agent_to_agent' : (tool ?? 'shell');
+    const isAction = boundary === 'action';
+    const ofAction = phase === 'message' ? 'agent_to_agent' : (tool ?? 'shell');
     return buildTestCrossing({
       ...rest,
       boundary,
-      phase: is_action ? phase : null,
-      tool: is_action ? of_action : tool,
-      destination_agent_id: is_action && phase === 'message' ? 'ann' : null,
+      phase: isAction ? phase : null,
+      tool: isAction ? ofAction : tool,
+      destination_agent_id: isAction && phase === 'message' ? 'ann' : null,
     });
   });

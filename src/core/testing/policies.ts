@@ -42,10 +42,10 @@ export function compileParts({ rules = [], tenants = {}, documents = [], setting
   return compilePolicy({
     inline_rules: [
       { file: 'service.yaml', path: 'policies', tenant_id: null, rules },
-      ...Object.entries(tenants).map(([tenant_id, own]) => ({
+      ...Object.entries(tenants).map(([tenantId, own]) => ({
         file: 'service.yaml',
-        path: `tenants.${tenant_id}.policies`,
-        tenant_id,
+        path: `tenants.${tenantId}.policies`,
+        tenant_id: tenantId,
         rules: own,
       })),
     ],

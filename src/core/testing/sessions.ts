@@ -12,8 +12,8 @@ export function createSessionJudge(judge: (crossing: Crossing) => Verdict): Sess
     const verdict = judge({ ...crossing, session_tags: tags });
     const { taint_change } = verdict;
     if (taint_change !== null) {
-      const is_message = crossing.phase === 'message';
-      const key = getKey(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
+      const isMessage = crossing.phase === 'message';
+      const key = getKey(crossing, isMessage ? String(crossing.destination_agent_id) : crossing.agent_id);
       const known = sessions.get(key) ?? [];
       sessions.set(key, applyTaintChange(known, taint_change));
     }
@@ -21,8 +21,8 @@ export function createSessionJudge(judge: (crossing: Crossing) => Verdict): Sess
   };
 }
 
-function getKey({ tenant_id, session_id }: Crossing, agent_id: string): string {
-  return JSON.stringify([tenant_id, session_id, agent_id]);
+function getKey({ tenant_id, session_id }: Crossing, agentId: string): string {
+  return JSON.stringify([tenant_id, session_id, agentId]);
 }
 
 function applyTaintChange(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {

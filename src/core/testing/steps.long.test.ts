@@ -34,8 +34,8 @@ function compareMatchers(pattern: RegExp, text: string, at: number): boolean {
   const { end, spans } = compileCountingMatcher(pattern)(text, at);
   const expected = found?.indices?.flatMap((span) => span ?? [-1, -1]);
   // In Unicode mode, V8 starts at the code point boundary if the index is inside a surrogate pair.
-  const is_amid = pattern.unicode && at > 0 && text.codePointAt(at - 1)! > 0xffff;
-  if (!is_amid) assert.deepEqual(end === null ? undefined : spans, expected, `${pattern} ${text} ${at}`);
+  const isAmid = pattern.unicode && at > 0 && text.codePointAt(at - 1)! > 0xffff;
+  if (!isAmid) assert.deepEqual(end === null ? undefined : spans, expected, `${pattern} ${text} ${at}`);
   return found !== null;
 }
 

@@ -140,8 +140,8 @@ function step(attempt: Try, at: number, unit: Unit, { is_backward, flags }: Read
   const from = is_backward ? at - 1 : at;
   if (from < 0 || from >= text.length) return -1;
   if (!flags.includes('u')) return unit(text.charCodeAt(from)) ? (is_backward ? from : at + 1) : -1;
-  const is_low = is_backward && from > 0 && text.codePointAt(from - 1)! > 0xffff;
-  const start = is_low ? from - 1 : from;
+  const isLow = is_backward && from > 0 && text.codePointAt(from - 1)! > 0xffff;
+  const start = isLow ? from - 1 : from;
   const code = text.codePointAt(start)!;
   if (!unit(code)) return -1;
   return is_backward ? start : at + (code > 0xffff ? 2 : 1);
@@ -187,9 +187,9 @@ function listGroups(node: AST.Node): readonly AST.CapturingGroup[] {
 
 function repeat(element: AST.Quantifier, reader: Reader): Node {
   const inner = element.element;
-  const is_unit =
+  const isUnit =
     inner.type === 'Character' || inner.type === 'CharacterClass' || inner.type === 'CharacterSet';
-  return is_unit ? repeatUnit(element, getUnit(inner.raw, reader), reader) : repeatNode(element, reader);
+  return isUnit ? repeatUnit(element, getUnit(inner.raw, reader), reader) : repeatNode(element, reader);
 }
 
 /** Repeats a single unit. Its recursion depth does not depend on the number of repetitions. */
@@ -255,8 +255,8 @@ function buildLookaroundNode(element: AST.LookaroundAssertion, { flags }: Reader
   const node = getAny(element.alternatives, { is_backward: element.kind === 'lookbehind', flags });
   return (attempt, at, then) => {
     const before = attempt.spans.slice();
-    const is_there = node(attempt, at, () => true);
-    if (is_there !== element.negate && then(at)) return true;
+    const isThere = node(attempt, at, () => true);
+    if (isThere !== element.negate && then(at)) return true;
     attempt.spans.splice(0, before.length, ...before);
     return false;
   };
@@ -271,7 +271,7 @@ function buildBackreferenceNode(element: AST.Backreference, { is_backward, flags
       number === undefined
         ? ''
         : attempt.text.slice(attempt.spans[number * 2]!, attempt.spans[number * 2 + 1]!);
-    for (let units_left = stated.length; units_left >= 0; units_left--) countStep(attempt);
+    for (let unitsLeft = stated.length; unitsLeft >= 0; unitsLeft--) countStep(attempt);
     return attempt.text.startsWith(stated, at) && then(at + stated.length);
   };
 }

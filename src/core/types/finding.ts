@@ -63,7 +63,7 @@ export interface Violation {
 }
 
 /** Returns the keyed fingerprint of a matched value. The caller provides it, because `core` never holds the key. */
-export type Fingerprinter = (rule_id: string, value: string) => string;
+export type Fingerprinter = (ruleId: string, value: string) => string;
 
 /**
  * Part of the content that was scanned. `reason` names the exceeded limit, and `bytes` is the number of scanned

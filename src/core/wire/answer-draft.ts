@@ -146,11 +146,11 @@ export function addRepeat(
   more: PieceDetails = {},
 ): void {
   const { joins = NO_JOINS, call = NO_CALL } = more;
-  const is_own = kind === 'text' && joins.length === 0;
-  if (!is_own && hasEnded(draft, channel)) failAnswer(draft);
+  const isOwn = kind === 'text' && joins.length === 0;
+  if (!isOwn && hasEnded(draft, channel)) failAnswer(draft);
   const named = nameCall(draft, channel, call);
   if (kind === 'arguments') draft.channels.calls.set(channel, named);
-  if (!is_own) draft.channels.whole.add(channel);
+  if (!isOwn) draft.channels.whole.add(channel);
   draft.repeats.push({
     channel,
     kind,
@@ -337,15 +337,15 @@ export function buildEventParts(draft: AnswerDraft): EventParts | null {
 function removeMembers(holder: JsonNode, removed: ReadonlySet<JsonMember>): readonly Splice[] {
   const members = getMembers(holder);
   const splices: Splice[] = [];
-  let has_kept = false;
+  let hasKept = false;
   members.forEach((member, at) => {
     if (!removed.has(member)) {
-      has_kept = true;
+      hasKept = true;
       return;
     }
     const { key, value } = member;
-    const start = has_kept ? members[at - 1]!.value.end : key.start;
-    const end = has_kept ? value.end : (members[at + 1]?.key.start ?? value.end);
+    const start = hasKept ? members[at - 1]!.value.end : key.start;
+    const end = hasKept ? value.end : (members[at + 1]?.key.start ?? value.end);
     splices.push({ start, end, text: '' });
   });
   return splices;
@@ -375,16 +375,16 @@ export function buildWireAnswer(draft: AnswerDraft): WireAnswer | null {
 }
 
 function groupJoined(pieces: readonly EventPiece[]): readonly (readonly StringNode[])[] {
-  const by_join = new Map<string, StringNode[]>();
+  const byJoin = new Map<string, StringNode[]>();
   for (const { kind, node, joins } of pieces) {
     if (kind !== 'text' || node.kind !== 'string') continue;
     for (const join of joins) {
-      const nodes = by_join.get(join);
-      if (nodes === undefined) by_join.set(join, [node]);
+      const nodes = byJoin.get(join);
+      if (nodes === undefined) byJoin.set(join, [node]);
       else nodes.push(node);
     }
   }
-  return [...by_join.values()].filter(({ length }) => length > 1);
+  return [...byJoin.values()].filter(({ length }) => length > 1);
 }
 
 /**

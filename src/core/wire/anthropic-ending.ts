@@ -70,9 +70,9 @@ function writeFinishedMessage(
   return events.map((event) => writeSseEvent(event.type, JSON.stringify(event))).join('');
 }
 
-function buildStartedMessage(request_id: string): object {
+function buildStartedMessage(requestId: string): object {
   return {
-    id: `msg_${request_id}`,
+    id: `msg_${requestId}`,
     type: 'message',
     role: 'assistant',
     model: 'unknown',

@@ -40,8 +40,8 @@ export function readMessagesRequest(body: JsonNode): WireRequest {
 }
 
 function readMessage(draft: RequestDraft, message: JsonNode): void {
-  const said_by = getUniqueText(message, 'role');
-  const role = said_by === 'user' || said_by === 'assistant' || said_by === 'system' ? said_by : 'other';
+  const saidBy = getUniqueText(message, 'role');
+  const role = saidBy === 'user' || saidBy === 'assistant' || saidBy === 'system' ? saidBy : 'other';
   if (message.kind !== 'object') addRequestText(draft, 'other', message);
   for (const member of getMembers(message)) {
     if (member.key.value === 'content') readContent(draft, role, member.value);
@@ -99,10 +99,10 @@ function readThinking(draft: RequestDraft, block: JsonNode): void {
 
 function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
   const contents = getMembers(block).filter((each) => each.key.value === 'content');
-  const call_id = getText(block, 'tool_use_id');
+  const callId = getText(block, 'tool_use_id');
   addToolResult(
     draft,
-    { tool: null, call_id },
+    { tool: null, call_id: callId },
     contents.map((each) => each.value),
     (notice) => contents.map(({ value }) => replaceNodeText(value, buildNotice(type, notice))),
   );

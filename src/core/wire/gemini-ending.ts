@@ -7,19 +7,19 @@ import type { StreamEnding, WireError } from './wire-format.ts';
  * raise the error. Gemini CLI ignores it, and would retry if there were no finish reason.
  */
 export function openGeminiEnding(): StreamEnding {
-  let is_begun = false;
+  let isBegun = false;
   return {
     forward: (data) => {
-      is_begun = true;
+      isBegun = true;
       return data;
     },
-    denialEvents: (error) => writeLastPiece(error, is_begun) + writeSseEvent('', writeGeminiErrorBody(error)),
+    denialEvents: (error) => writeLastPiece(error, isBegun) + writeSseEvent('', writeGeminiErrorBody(error)),
     errorEvents: writeGeminiErrorEvents,
   };
 }
 
-function writeLastPiece({ message }: WireError, is_begun: boolean): string {
-  const text = is_begun ? `\n\n${message}` : message;
+function writeLastPiece({ message }: WireError, isBegun: boolean): string {
+  const text = isBegun ? `\n\n${message}` : message;
   const content = { role: 'model', parts: [{ text }] };
   return writeSseEvent('', JSON.stringify({ candidates: [{ index: 0, content, finishReason: 'STOP' }] }));
 }

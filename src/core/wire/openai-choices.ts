@@ -69,8 +69,8 @@ export function listChoiceRoots(
   if (!draft.is_stream) return items.map((_item, at) => `${at}`);
   const places = items.map((item, at) => getListIndex(item, 'index', at));
   const choices = Math.max(1, request?.choices ?? Number.POSITIVE_INFINITY);
-  const is_faulty = places.some((place) => place === null || place >= choices);
-  if (is_faulty || new Set(places).size < places.length) failAnswer(draft);
+  const isFaulty = places.some((place) => place === null || place >= choices);
+  if (isFaulty || new Set(places).size < places.length) failAnswer(draft);
   return places.map((place) => `${place}`);
 }
 
@@ -81,11 +81,11 @@ export function buildUsageSplice(body: JsonNode): Splice | null {
   if (!isMemberTrue(body, 'stream')) return null;
   const options = getMember(body, 'stream_options');
   if (options === null) return { start: body.end - 1, end: body.end - 1, text: `,${USAGE_OPTION}` };
-  const include_usage = getMember(options, 'include_usage');
-  if (include_usage !== null)
-    return include_usage.kind === 'true'
+  const includeUsage = getMember(options, 'include_usage');
+  if (includeUsage !== null)
+    return includeUsage.kind === 'true'
       ? null
-      : { start: include_usage.start, end: include_usage.end, text: 'true' };
+      : { start: includeUsage.start, end: includeUsage.end, text: 'true' };
   if (getMembers(options).length === 0) {
     return { start: options.start, end: options.end, text: '{"include_usage":true}' };
   }

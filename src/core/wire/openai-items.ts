@@ -27,9 +27,9 @@ export function readInputItem(draft: RequestDraft, item: JsonNode): void {
   else if (type === 'mcp_list_tools' || type === 'additional_tools')
     addAllMembers(draft, 'tool_definition', item);
   else {
-    const call_id = getText(item, 'call_id');
+    const callId = getText(item, 'call_id');
     const name = getText(item, 'name') ?? type.replace(/_call$/, '');
-    if (call_id !== null) draft.calls.set(call_id, joinToolName(getText(item, 'namespace'), name));
+    if (callId !== null) draft.calls.set(callId, joinToolName(getText(item, 'namespace'), name));
     addAllMembers(
       draft,
       type === 'message' ? (ROLES.get(getUniqueText(item, 'role')) ?? 'other') : 'assistant',
@@ -39,9 +39,9 @@ export function readInputItem(draft: RequestDraft, item: JsonNode): void {
 }
 
 function addAllMembers(draft: RequestDraft, role: WireText['role'], item: JsonNode): void {
-  const is_picture = getUniqueText(item, 'type') === 'image_generation_call';
+  const isPicture = getUniqueText(item, 'type') === 'image_generation_call';
   for (const member of getMembers(item)) {
-    if (is_picture && member.key.value === 'result') addRequestText(draft, role, member.value, 'sealed');
+    if (isPicture && member.key.value === 'result') addRequestText(draft, role, member.value, 'sealed');
     else addRequestMember(draft, role, member, item);
   }
 }

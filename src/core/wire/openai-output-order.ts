@@ -72,8 +72,8 @@ export function endsAsAnnounced(
 ): boolean {
   if (list.length === 0) return true;
   return repeats.every(({ kind, joins, channel }) => {
-    const is_own = kind === 'text' && joins.length === 0;
-    return is_own || reported.has(channel);
+    const isOwn = kind === 'text' && joins.length === 0;
+    return isOwn || reported.has(channel);
   });
 }
 
@@ -94,14 +94,14 @@ export function checkEventOrder(
   if (!PLACED.test(type) || !(ITEM_OF.has(name) || OF_ITEMS.has(name)))
     return getCount(event, 'output_index') ?? 0;
   const item = getMember(event, 'item');
-  const is_new = type === 'response.output_item.added';
-  const at = getListIndex(event, 'output_index', is_new ? list.length : findItem(event, item, list));
-  if (at === null || (is_new && at !== list.length)) return null;
+  const isNew = type === 'response.output_item.added';
+  const at = getListIndex(event, 'output_index', isNew ? list.length : findItem(event, item, list));
+  if (at === null || (isNew && at !== list.length)) return null;
   if (at === list.length) beginItem(list, name, item);
   const known = list[at];
   if (known === undefined || known.is_done) return null;
   writeOutputIndex(draft, event, at);
-  if (is_new) return getItems(getMember(item, 'content')).length === 0 ? at : null;
+  if (isNew) return getItems(getMember(item, 'content')).length === 0 ? at : null;
   if (type === 'response.output_item.done') {
     known.is_done = true;
     return known.type === (getUniqueText(item, 'type') ?? '') ? at : null;
@@ -120,9 +120,9 @@ const OF_ITEMS = new Set(['output_item', 'content_part']);
  */
 function findItem(event: JsonNode, item: JsonNode | null, list: readonly Item[]): number {
   const id = getText(event, 'item_id') ?? getText(item, 'id');
-  const call_id = getText(item, 'call_id');
+  const callId = getText(item, 'call_id');
   const stated = list.findLastIndex(
-    (each) => (id !== null && each.id === id) || (call_id !== null && each.call_id === call_id),
+    (each) => (id !== null && each.id === id) || (callId !== null && each.call_id === callId),
   );
   if (stated !== -1) return stated;
   const last = list.findLastIndex((each) => !each.is_done);

@@ -70,11 +70,11 @@ export function createOutputReader(request?: AnswerContext): BodyReader {
     const inner = getMember(event, INNER.get(type) ?? '');
     for (const member of getMembers(event)) {
       // A client that reads the member regardless of the event type would read it too.
-      const is_whole = WHOLE.has(member.key.value) && member.value.kind === 'object';
-      if (is_whole && member.value !== inner) return false;
-      const is_read = inner === null ? isTextMember(type, member.key.value) : member.value === inner;
-      const is_replaced = draft.repairs.some(({ start }) => start === member.value.start);
-      if (!is_read && !is_replaced) addMember(draft, member, event);
+      const isWhole = WHOLE.has(member.key.value) && member.value.kind === 'object';
+      if (isWhole && member.value !== inner) return false;
+      const isRead = inner === null ? isTextMember(type, member.key.value) : member.value === inner;
+      const isReplaced = draft.repairs.some(({ start }) => start === member.value.start);
+      if (!isRead && !isReplaced) addMember(draft, member, event);
     }
     if (inner !== null) readInner(draft, type, root, event, inner, request);
     else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
@@ -153,8 +153,8 @@ function getJoins(name: string): readonly string[] {
 function getCall({ channels: { calls } }: AnswerDraft, channel: string, event: JsonNode): CallIdentity {
   const name = getText(event, 'name');
   const known = calls.get(channel)?.tool ?? null;
-  const is_known = name !== null && known !== null && isToolOfNamespace(known, name);
-  return { tool: is_known ? known : name, call_id: getText(event, 'call_id') };
+  const isKnown = name !== null && known !== null && isToolOfNamespace(known, name);
+  return { tool: isKnown ? known : name, call_id: getText(event, 'call_id') };
 }
 
 /** Returns the name of a text's channel: the name of its events and its index within the item. */
@@ -206,10 +206,10 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
   const call = addCall(draft, root, item, add);
   for (const member of item.members) {
     const { key, value } = member;
-    const is_list = value.kind === 'array' && (key.value === 'content' || key.value === 'summary');
+    const isList = value.kind === 'array' && (key.value === 'content' || key.value === 'summary');
     if (value === call) continue;
     if (key.value === 'content' || key.value === 'summary') requireList(draft, value);
-    if (is_list) for (const [at, part] of getItems(value).entries()) readPart(draft, root, at, part, add);
+    if (isList) for (const [at, part] of getItems(value).entries()) readPart(draft, root, at, part, add);
     else if (value.kind === 'string' && type === 'mcp_call' && key.value === 'arguments') {
       add(draft, getChannel(root, 'mcp_call_arguments', 0), 'text', value);
     } else if (value.kind === 'string' && type === 'code_interpreter_call' && key.value === 'code') {
@@ -261,9 +261,9 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
     if (value === call) continue;
     if (key.value === text || key.value === 'text') requireText(draft, value);
     if (value.kind === 'string' && (key.value === text || key.value === 'text')) {
-      const is_own = key.value === text;
-      const stated = is_own ? channel : getChannel(root, 'unknown_part', index);
-      add(draft, stated, 'text', value, { joins: getJoins(is_own ? name : 'output_text') });
+      const isOwn = key.value === text;
+      const stated = isOwn ? channel : getChannel(root, 'unknown_part', index);
+      add(draft, stated, 'text', value, { joins: getJoins(isOwn ? name : 'output_text') });
     } else if (name === 'audio.transcript' && key.value === 'data') {
       addTexts(draft, value, 'sealed');
       addEcho(draft, channel, value, '""');
@@ -276,10 +276,10 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
  * Reads log probabilities, which repeat a text token by token. Without such a text they are texts themselves.
  */
 function readLogprobs(draft: AnswerDraft, channel: string, holder: JsonNode): void {
-  const is_said = [...draft.pieces, ...draft.repeats].some((each) => each.channel === channel);
+  const isSaid = [...draft.pieces, ...draft.repeats].some((each) => each.channel === channel);
   for (const member of getMembers(holder)) {
     if (member.key.value !== 'logprobs') continue;
-    if (is_said && member.value.kind === 'array') addEcho(draft, channel, member.value, '[]');
+    if (isSaid && member.value.kind === 'array') addEcho(draft, channel, member.value, '[]');
     else addMember(draft, member, holder);
   }
 }

@@ -97,7 +97,7 @@ test('any text in any pieces loses nothing, and data has the reported offset', (
   const line = fc.constantFrom('data: a', 'data:{"b":1}', 'event: c', ': d', '', 'id: 1', 'e', 'data');
   const ending = fc.constantFrom('\n', '\r\n', '\r');
   const stream = fc.array(fc.tuple(line, ending), { maxLength: 20 }).map((lines) => lines.flat().join(''));
-  let found_places = 0;
+  let foundPlaces = 0;
   fc.assert(
     fc.property(stream, fc.array(fc.nat(100)), (text, places) => {
       const cuts = [0, ...places.filter((each) => each < text.length).sort((a, b) => a - b), text.length];
@@ -108,12 +108,12 @@ test('any text in any pieces loses nothing, and data has the reported offset', (
       for (const { raw, data, data_start } of events) {
         if (data_start === null) continue;
         assert.equal(raw.slice(data_start, data_start + data.length), data);
-        found_places += 1;
+        foundPlaces += 1;
       }
     }),
     { numRuns: 1000 },
   );
-  assert.ok(found_places > 200, `${found_places}`);
+  assert.ok(foundPlaces > 200, `${foundPlaces}`);
 });
 
 test('an event that ends with CRLF is there when all of it is, and never without its LF', () => {

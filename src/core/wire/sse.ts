@@ -57,8 +57,8 @@ export function createSseReader(limits: { readonly event_units_max: number }): S
 
 /** Replaces the data of an event. If the event has one line of data, all other characters stay unchanged. */
 export function replaceData(event: SseEvent, data: string): string {
-  const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
-  if (is_one_line) {
+  const isOneLine = event.data_start !== null && !/[\r\n]/.test(data);
+  if (isOneLine) {
     const { raw, data_start: start } = event as { raw: string; data_start: number };
     return raw.slice(0, start) + data + raw.slice(start + event.data.length);
   }
@@ -102,9 +102,9 @@ interface EventSoFar {
   data_start: number;
 }
 
-function startLines(units_max: number): Lines {
+function startLines(unitsMax: number): Lines {
   return {
-    units_max,
+    units_max: unitsMax,
     problem: null,
     cr: '',
     event: startEvent(),
@@ -141,11 +141,11 @@ function readLines(lines: Lines, text: string): SseEvent[] {
       return events;
     }
     if (end === -1) return events;
-    const is_crlf = end === cr && lf === cr + 1;
-    at = end + (is_crlf ? 2 : 1);
-    const is_blank = lines.line.units === 0;
+    const isCrlf = end === cr && lf === cr + 1;
+    at = end + (isCrlf ? 2 : 1);
+    const isBlank = lines.line.units === 0;
     endLine(lines, text.slice(end, at));
-    if (is_blank) events.push(takeEvent(lines));
+    if (isBlank) events.push(takeEvent(lines));
   }
   return events;
 }
@@ -166,11 +166,11 @@ function endLine(lines: Lines, ending: string): void {
   const colon = whole.indexOf(':', start);
   const field = whole.slice(start, colon === -1 ? undefined : colon);
   if (field === 'data' || field === 'event') {
-    const value_start = colon === -1 ? whole.length : colon + (whole[colon + 1] === ' ' ? 2 : 1);
-    const value = whole.slice(value_start);
+    const valueStart = colon === -1 ? whole.length : colon + (whole[colon + 1] === ' ' ? 2 : 1);
+    const value = whole.slice(valueStart);
     if (field === 'event') event.name = value;
     else {
-      event.data_start = event.units + value_start;
+      event.data_start = event.units + valueStart;
       event.data.push(value);
     }
   }

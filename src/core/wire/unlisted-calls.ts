@@ -31,12 +31,12 @@ export function findUnlistedCall(node: JsonNode, key = ''): ClientCall | null {
   if (node.kind !== 'object') return null;
   const type = getUniqueText(node, 'type') ?? '';
   const names = NAMES.flatMap((each) => getText(node, each) ?? []);
-  const is_typed = CALL.test(type);
-  const keys = is_typed ? ARGUMENTS_OF_TYPES : ARGUMENTS;
+  const isTyped = CALL.test(type);
+  const keys = isTyped ? ARGUMENTS_OF_TYPES : ARGUMENTS;
   const stated = listStated(node, keys).length;
-  const is_named = names.length > 0 && (stated > 0 || isCallKey(key));
-  const is_call = is_named || (is_typed && (names.length > 0 || !holdsPart(node)));
-  if (!is_call) return null;
+  const isNamed = names.length > 0 && (stated > 0 || isCallKey(key));
+  const isCall = isNamed || (isTyped && (names.length > 0 || !holdsPart(node)));
+  if (!isCall) return null;
   const call = buildCall(node, names[0] ?? null, keys);
   return names.length > 1 || stated > 1 ? { ...call, tool: '' } : call;
 }

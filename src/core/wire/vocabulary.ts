@@ -85,17 +85,17 @@ export function visitTexts(
   vocabulary: WireVocabulary,
   take: TextVisitor,
   { path = null, takeWord, takeCall }: VisitOptions = {},
-  call_key: string | null = '',
+  callKey: string | null = '',
 ): number {
-  let opaque_units = 0;
-  const ahead: Visit[] = [{ node, call_key, meaning, holder: null, is_key: false, path }];
+  let opaqueUnits = 0;
+  const ahead: Visit[] = [{ node, call_key: callKey, meaning, holder: null, is_key: false, path }];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node: at } = next;
     if (at.kind === 'string') {
       const origin = getOrigin(next);
       if (next.is_key || isText(at.value, next)) take(at, next.path ?? '', origin);
       else if (next.meaning === 'word') takeWord?.(at, next.path ?? '', origin);
-      else opaque_units += at.value.length;
+      else opaqueUnits += at.value.length;
     } else if (at.kind === 'array') pushItems(ahead, next, at.items);
     else if (at.kind === 'object') {
       const call = next.call_key === null ? null : (takeCall?.(at, next.call_key) ?? null);
@@ -103,7 +103,7 @@ export function visitTexts(
       pushMembers(ahead, next, members, vocabulary);
     }
   }
-  return opaque_units;
+  return opaqueUnits;
 }
 
 /** Visits the texts of a member as `visitTexts` does, with its key. */
@@ -178,8 +178,8 @@ function pushMembers(
     const { key, value: node } = members[index]!;
     const known = meaning === 'free' ? undefined : meaning === 'map' ? 'said' : vocabulary.get(key.value);
     const inner = path === null ? null : `${path}.${key.value}`;
-    const call_key = getCallKey(key.value, known, around);
-    ahead.push({ node, call_key, meaning: known ?? 'free', holder, is_key: false, path: inner });
+    const callKey = getCallKey(key.value, known, around);
+    ahead.push({ node, call_key: callKey, meaning: known ?? 'free', holder, is_key: false, path: inner });
     if (known !== undefined && meaning !== 'map') continue;
     ahead.push({
       node: key,

@@ -63,8 +63,8 @@ function buildMessage(message: AlertMessage): object {
 }
 
 /** Text in which only the three characters of the markup have a meaning. */
-function buildPlainText(text: string, units_max = SECTION_UNITS_MAX): object {
-  return { type: 'plain_text', text: escapeWithin(text, units_max, escapeMarkup), emoji: false };
+function buildPlainText(text: string, unitsMax = SECTION_UNITS_MAX): object {
+  return { type: 'plain_text', text: escapeWithin(text, unitsMax, escapeMarkup), emoji: false };
 }
 
 /** Text with markup. `verbatim` keeps names of channels and people, and addresses, from becoming links. */

@@ -16,35 +16,35 @@ const SECRET = ['path-secret', '5d41'].join('-');
 const ANSWER = ['answer-marker', '77aa'].join('-');
 const HTTP_CHANNELS = ['chat-webhook', 'discord', 'incident', 'paging', 'teams', 'webhook'];
 
-const openChannel = (name: string, url: string, timeout_ms = 5_000, environment = testEnvironment) => {
+const openChannel = (name: string, url: string, timeoutMs = 5_000, environment = testEnvironment) => {
   const driver = alertChannelDrivers.find((each) => each.name === name)!;
   const open = driver.open as unknown as (section: object, environment: ChannelEnvironment) => AlertChannel;
   const settings = {
-    ...{ url, base_url: url, timeout_ms, allow_link_local: false },
+    ...{ url, base_url: url, timeout_ms: timeoutMs, allow_link_local: false },
     ...{ region: 'us', api_key: SECRET, routing_key: SECRET, secret: SECRET },
   };
   return open(settings, environment);
 };
 
 const trusted = makeCertificate(['localhost', '127.0.0.1']);
-const other_name = makeCertificate(['other.example']);
+const otherName = makeCertificate(['other.example']);
 const expired = makeCertificate(['localhost'], Date.now() - 100 * 3_600_000);
 const unknown = makeCertificate(['localhost']);
-const before_tests = getCACertificates('default');
-before(() => setDefaultCACertificates([...before_tests, trusted.cert, other_name.cert, expired.cert]));
-after(() => setDefaultCACertificates(before_tests));
+const beforeTests = getCACertificates('default');
+before(() => setDefaultCACertificates([...beforeTests, trusted.cert, otherName.cert, expired.cert]));
+after(() => setDefaultCACertificates(beforeTests));
 
 /** Sends one message to a receiver that answers in one way. The result never repeats a credential or the answer. */
 async function sendTo(
   name: string,
   respond: (response: ServerResponse) => void,
   certificate?: typeof trusted,
-  timeout_ms?: number,
+  timeoutMs?: number,
 ): Promise<DeliveryResult> {
   const result = await withReceiver(
     respond,
     async ({ url }) => {
-      const channel = openChannel(name, `${url}/${SECRET}`, timeout_ms);
+      const channel = openChannel(name, `${url}/${SECRET}`, timeoutMs);
       const sent = await channel.send(buildAlertMessage(), SIGNAL);
       await channel.close();
       return sent;
@@ -84,12 +84,12 @@ for (const name of HTTP_CHANNELS) {
   });
 
   test(`${name}: \`Retry-After\` in both forms`, async () => {
-    const now_ms = testEnvironment.now_ms();
+    const nowMs = testEnvironment.now_ms();
     const cases: readonly (readonly [string, number | undefined])[] = [
       ['7', 7_000],
       ['0.5', 500],
-      [new Date(now_ms + 90_000).toUTCString(), 90_000],
-      [new Date(now_ms - 90_000).toUTCString(), 0],
+      [new Date(nowMs + 90_000).toUTCString(), 90_000],
+      [new Date(nowMs - 90_000).toUTCString(), 0],
       ['99999999', 3_600_000],
       ['soon', undefined],
       ['-1', 0],
@@ -133,7 +133,7 @@ for (const name of HTTP_CHANNELS) {
 
   test(`${name}: TLS, and certificates that are not valid`, async () => {
     assert.deepEqual(await sendTo(name, answer(200), trusted), { sent: true });
-    for (const certificate of [other_name, expired, unknown]) {
+    for (const certificate of [otherName, expired, unknown]) {
       const result = await sendTo(name, answer(200), certificate);
       assert.ok(!result.sent && !result.permanent);
       assert.match(result.reason, /^Its TLS certificate is not valid \([A-Z_]+\)\.$/);
@@ -224,8 +224,8 @@ test('messages go through the proxy of the environment, except to the addresses 
 test('a webhook with `allow_link_local` calls such an address, and others do not', async () => {
   const settings = { url: 'http://169.254.0.1:9/', timeout_ms: 300 };
   const results = [];
-  for (const allow_link_local of [true, false]) {
-    const channel = webhookChannel.open({ ...settings, allow_link_local }, testEnvironment);
+  for (const allowLinkLocal of [true, false]) {
+    const channel = webhookChannel.open({ ...settings, allow_link_local: allowLinkLocal }, testEnvironment);
     results.push(await channel.send(buildAlertMessage(), SIGNAL));
     await channel.close();
   }

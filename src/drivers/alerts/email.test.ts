@@ -15,12 +15,12 @@ const PASSWORD = ['mail-password', '5d41'].join('-');
 const ANSWER = ['answer-marker', '77aa'].join('-');
 
 const trusted = makeCertificate(['localhost']);
-const other_name = makeCertificate(['other.example']);
+const otherName = makeCertificate(['other.example']);
 const expired = makeCertificate(['localhost'], Date.now() - 100 * 3_600_000);
 const unknown = makeCertificate(['localhost']);
-const before_tests = getCACertificates('default');
-before(() => setDefaultCACertificates([...before_tests, trusted.cert, other_name.cert, expired.cert]));
-after(() => setDefaultCACertificates(before_tests));
+const beforeTests = getCACertificates('default');
+before(() => setDefaultCACertificates([...beforeTests, trusted.cert, otherName.cert, expired.cert]));
+after(() => setDefaultCACertificates(beforeTests));
 
 interface ReceivedMail {
   readonly mail: string;
@@ -107,7 +107,7 @@ test('mail goes out over STARTTLS, over implicit TLS, and to a server on this ma
 test('a mail server that cannot be trusted gets no mail', async () => {
   const certificate = 'The TLS certificate of the mail server is not valid.';
   const cases: readonly (readonly [SMTPServerOptions, EmailSettings['tls'], RegExp])[] = [
-    ...[other_name, expired, unknown].flatMap((each) => [
+    ...[otherName, expired, unknown].flatMap((each) => [
       [each, 'starttls', new RegExp(certificate)] as const,
       [{ ...each, secure: true }, 'implicit', new RegExp(certificate)] as const,
     ]),
@@ -175,12 +175,12 @@ test('refusals of the mail server say what to check, and which ones are final', 
     assert.equal(result.permanent, permanent, result.reason);
     assert.deepEqual(received, []);
   }
-  const one_of_two = await sendMails({
+  const oneOfTwo = await sendMails({
     ...trusted,
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('ops') ? refuse(550) : null),
   });
-  assert.deepEqual(one_of_two.results, [{ sent: true }]);
-  assert.deepEqual(one_of_two.received[0]!.recipients, ['oncall@corp.example']);
+  assert.deepEqual(oneOfTwo.results, [{ sent: true }]);
+  assert.deepEqual(oneOfTwo.received[0]!.recipients, ['oncall@corp.example']);
 });
 
 test('a mail server that is not there, has a link-local address or floods is a failed delivery', async () => {

@@ -68,16 +68,16 @@ const RESPONSE_BYTES_MAX = 65_536;
 /** Returns the transport's options. Without TLS a password is never sent, unless the server is on this machine. */
 function buildTransport(settings: EmailSettings, address: string): SMTPTransportOptions {
   const { smtp_host: host, smtp_port: port, tls, username: user, password: pass, timeout_ms } = settings;
-  const is_local = isLoopbackHost(host);
+  const isLocal = isLoopbackHost(host);
   const secure = tls === 'implicit' || (tls === 'auto' && port === IMPLICIT_TLS_PORT);
   return {
     host: address,
     port,
     secure,
-    requireTLS: tls === 'starttls' || (tls === 'auto' && !is_local),
+    requireTLS: tls === 'starttls' || (tls === 'auto' && !isLocal),
     ignoreTLS: tls === 'none',
     tls: { minVersion: 'TLSv1.2', ...(isIP(host) === 0 && { servername: host }) },
-    ...(user !== undefined && pass !== undefined && (tls !== 'none' || is_local) && { auth: { user, pass } }),
+    ...(user !== undefined && pass !== undefined && (tls !== 'none' || isLocal) && { auth: { user, pass } }),
     connectionTimeout: timeout_ms,
     greetingTimeout: timeout_ms,
     socketTimeout: timeout_ms,

@@ -24,7 +24,8 @@ const folder = mkdtempSync(join(tmpdir(), 'alert-file-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const SIGNAL = AbortSignal.timeout(60_000);
-const openAt = (path: string, max_files = 2) => fileChannel.open({ path, max_size_mb: 1, max_files });
+const openAt = (path: string, maxFiles = 2) =>
+  fileChannel.open({ path, max_size_mb: 1, max_files: maxFiles });
 
 function readMessages(path: string): AlertMessage[] {
   return readFileSync(path, 'utf8')

@@ -48,20 +48,20 @@ function open(settings: PagingSettings, environment: ChannelEnvironment): AlertC
 
 /** A test opens an incident of the lowest severity and resolves it at once. */
 function listEvents(message: AlertMessage): readonly object[] {
-  const dedup_key = fitKey(message.dedup_key, DEDUP_KEY_CHARACTERS_MAX);
+  const dedupKey = fitKey(message.dedup_key, DEDUP_KEY_CHARACTERS_MAX);
   const { kind } = message;
-  if (kind === 'trigger') return [buildTrigger(message, dedup_key)];
-  if (kind !== 'test') return [{ event_action: kind, dedup_key }];
-  return [buildTrigger(message, dedup_key), { event_action: 'resolve', dedup_key }];
+  if (kind === 'trigger') return [buildTrigger(message, dedupKey)];
+  if (kind !== 'test') return [{ event_action: kind, dedup_key: dedupKey }];
+  return [buildTrigger(message, dedupKey), { event_action: 'resolve', dedup_key: dedupKey }];
 }
 
-function buildTrigger(message: AlertMessage, dedup_key: string): object {
+function buildTrigger(message: AlertMessage, dedupKey: string): object {
   const described = describeAlert(message);
   const { title, summary, facts, link } = described;
   const severity = message.kind === 'test' ? 'info' : SEVERITIES[message.severity];
   return {
     event_action: 'trigger',
-    dedup_key,
+    dedup_key: dedupKey,
     client: showText(message.source, 128),
     ...(link !== null && { client_url: link.url, links: [{ href: link.url, text: link.label }] }),
     payload: {

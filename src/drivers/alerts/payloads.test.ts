@@ -26,10 +26,13 @@ const SECRET = ['GenieSecret', '5d41'].join('-');
 
 type OpenChannel = (url: string) => AlertChannel;
 const openers: Readonly<Record<string, OpenChannel>> = {
-  paging: (base_url) =>
-    pagingChannel.open({ routing_key: ROUTING_KEY, base_url, timeout_ms: 5_000 }, testEnvironment),
-  incident: (base_url) =>
-    incidentChannel.open({ api_key: SECRET, region: 'eu', base_url, timeout_ms: 5_000 }, testEnvironment),
+  paging: (baseUrl) =>
+    pagingChannel.open({ routing_key: ROUTING_KEY, base_url: baseUrl, timeout_ms: 5_000 }, testEnvironment),
+  incident: (baseUrl) =>
+    incidentChannel.open(
+      { api_key: SECRET, region: 'eu', base_url: baseUrl, timeout_ms: 5_000 },
+      testEnvironment,
+    ),
   'chat-webhook': (url) => chatWebhookChannel.open({ url, timeout_ms: 5_000 }, testEnvironment),
   discord: (url) => discordChannel.open({ url, timeout_ms: 5_000 }, testEnvironment),
   teams: (url) => teamsChannel.open({ url, timeout_ms: 5_000 }, testEnvironment),

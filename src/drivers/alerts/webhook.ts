@@ -42,13 +42,13 @@ function open(settings: WebhookSettings, environment: ChannelEnvironment): Alert
 }
 
 /** The id is the same for all attempts. The timestamp is the attempt's, so that a receiver can refuse old ones. */
-function buildPost(message: AlertMessage, { url, secret }: WebhookSettings, now_ms: number): AlertPost {
+function buildPost(message: AlertMessage, { url, secret }: WebhookSettings, nowMs: number): AlertPost {
   const body = JSON.stringify({
     type: `alert.${message.kind}`,
-    timestamp: new Date(now_ms).toISOString(),
+    timestamp: new Date(nowMs).toISOString(),
     data: message,
   });
-  const signed = { message_id: message.delivery_id, timestamp_s: Math.floor(now_ms / 1_000), body };
+  const signed = { message_id: message.delivery_id, timestamp_s: Math.floor(nowMs / 1_000), body };
   const id = { 'webhook-id': message.delivery_id, 'webhook-timestamp': String(signed.timestamp_s) };
   return { url, headers: secret === undefined ? id : buildWebhookHeaders(signed, secret), body };
 }

@@ -151,8 +151,8 @@ function getFailure(error: unknown, signal: AbortSignal): SecretFailure {
       'does not let these credentials read the secret; see where the SDK finds them, and that they may `secretsmanager:GetSecretValue`';
     return new SecretFailure('secrets_denied', what);
   }
-  const is_refused = status !== undefined && status < 500 && !/Throttl|TooMany|LimitExceeded/.test(name);
-  if (!is_refused) return new SecretFailure('secrets_unavailable', 'cannot be reached, or cannot answer now');
+  const isRefused = status !== undefined && status < 500 && !/Throttl|TooMany|LimitExceeded/.test(name);
+  if (!isRefused) return new SecretFailure('secrets_unavailable', 'cannot be reached, or cannot answer now');
   return new SecretFailure(
     'secrets_answer',
     `refuses the question (${/^\w{1,64}$/.test(name) ? name : status})`,

@@ -31,10 +31,10 @@ export const env = {
   open,
 } as const satisfies SecretDriver<EnvMap>;
 
-function open(env_map: EnvMap, { env: environment }: Pick<DriverEnvironment, 'env'>): SecretBackend {
-  const is_mapped = Object.keys(env_map).length > 0;
+function open(envMap: EnvMap, { env: environment }: Pick<DriverEnvironment, 'env'>): SecretBackend {
+  const isMapped = Object.keys(envMap).length > 0;
   const variableOf = (key: string): string | null => {
-    if (is_mapped) return Object.hasOwn(env_map, key) ? (env_map[key] ?? null) : null;
+    if (isMapped) return Object.hasOwn(envMap, key) ? (envMap[key] ?? null) : null;
     return /^[A-Z_][A-Z0-9_]*$/.test(key) && !OURS.test(key) ? key : null;
   };
   return {

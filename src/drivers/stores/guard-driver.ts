@@ -50,10 +50,10 @@ function guardConnection(
     },
     async *streamQuery<Row>(
       query: CompiledQuery,
-      chunk_size: number,
+      chunkSize: number,
     ): AsyncIterableIterator<QueryResult<Row>> {
       try {
-        for await (const part of own.streamQuery<Row>(encodeQuery(query), chunk_size))
+        for await (const part of own.streamQuery<Row>(encodeQuery(query), chunkSize))
           yield { ...part, rows: part.rows.map(decodeRow) };
       } catch (error) {
         throw failureOf(error) ?? error;

@@ -10,11 +10,11 @@ export interface Lock {
  * Takes the lock of a file: an exclusive transaction, held open, on an empty database.
  *
  * @param path - the file; a missing one is created, and it stays empty
- * @param wait_ms - the time to wait for another owner, in milliseconds; this blocks the process
+ * @param waitMs - the time to wait for another owner, in milliseconds; this blocks the process
  * @returns `null` if another process (or another lock of this one) owns it
  */
-export function takeLock(path: string, wait_ms = 0): Lock | null {
-  const database = new DatabaseSync(path, { timeout: wait_ms });
+export function takeLock(path: string, waitMs = 0): Lock | null {
+  const database = new DatabaseSync(path, { timeout: waitMs });
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     chmodSync(path, 0o600);

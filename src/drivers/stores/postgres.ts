@@ -67,18 +67,18 @@ async function loadDriver(): Promise<Library> {
 }
 
 function openPool(pg: Library, settings: PostgresSettings): PostgresPool {
-  const patience_ms = settings.patience_ms ?? PATIENCE_MS;
-  const question_ms = Math.max(patience_ms, settings.question_ms_max ?? 0);
+  const patienceMs = settings.patience_ms ?? PATIENCE_MS;
+  const questionMs = Math.max(patienceMs, settings.question_ms_max ?? 0);
   const options: PoolConfig = {
     connectionString: settings.url,
     application_name: PACKAGE_NAME,
     max: settings.connections_max ?? CONNECTIONS_MAX,
-    connectionTimeoutMillis: patience_ms / 2,
+    connectionTimeoutMillis: patienceMs / 2,
     // The server's limit is shorter, because its errors are precise. Ours is for a server that no longer responds.
-    statement_timeout: question_ms * 0.8,
-    query_timeout: question_ms,
-    lock_timeout: patience_ms / 2,
-    idle_in_transaction_session_timeout: patience_ms * 2,
+    statement_timeout: questionMs * 0.8,
+    query_timeout: questionMs,
+    lock_timeout: patienceMs / 2,
+    idle_in_transaction_session_timeout: patienceMs * 2,
     keepAlive: true,
     // An unresponsive server does not answer the disconnect either, and must not keep the process alive.
     allowExitOnIdle: true,
@@ -120,26 +120,26 @@ function dropBrokenClients(pool: Pool, options: PoolConfig): PostgresPool {
   const used = new Set<() => void>();
   const connect = async (): Promise<PostgresPoolClient> => {
     const client = await pool.connect();
-    let is_broken = false;
+    let isBroken = false;
     // The pool handles errors of idle connections only. An unhandled error would end the process.
     const breaks = (): void => {
-      is_broken = true;
+      isBroken = true;
     };
     client.on('error', breaks);
     const query = async (...words: unknown[]): Promise<unknown> => {
       try {
         return await (client.query as (...words: unknown[]) => Promise<unknown>)(...words);
       } catch (error) {
-        is_broken ||= getState(error) === null || getFailure(error)?.code === 'store_unavailable';
+        isBroken ||= getState(error) === null || getFailure(error)?.code === 'store_unavailable';
         throw error;
       }
     };
     const release = (destroy?: boolean): void => {
       if (!used.delete(cut)) return;
-      const is_discarded = is_broken || destroy === true;
+      const isDiscarded = isBroken || destroy === true;
       // The listener stays with a discarded connection, whose end is reported to it.
-      if (!is_discarded) client.off('error', breaks);
-      client.release(is_discarded);
+      if (!isDiscarded) client.off('error', breaks);
+      client.release(isDiscarded);
     };
     const cut = (): void => release(true);
     used.add(cut);

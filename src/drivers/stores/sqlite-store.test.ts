@@ -11,10 +11,10 @@ interface Tables {
   things: { id: number; name: string | null };
 }
 
-async function open(t: TestContext, patience_ms = 5_000) {
+async function open(t: TestContext, patienceMs = 5_000) {
   const dir = mkdtempSync(join(tmpdir(), 'sqlite-store-'));
   const path = join(dir, 'store.db');
-  const db = await sqliteStore.open<Tables>({ path, create: true, patience_ms });
+  const db = await sqliteStore.open<Tables>({ path, create: true, patience_ms: patienceMs });
   t.after(async () => {
     await db.destroy();
     rmSync(dir, { recursive: true, force: true });

@@ -92,8 +92,8 @@ interface Handle {
 }
 
 function getDriver(settings: SqliteStoreSettings): Driver {
-  const patience_ms = settings.patience_ms ?? PATIENCE_MS;
-  const turns = openWriteTurns(patience_ms, buildBusyFailure);
+  const patienceMs = settings.patience_ms ?? PATIENCE_MS;
+  const turns = openWriteTurns(patienceMs, buildBusyFailure);
   let handle: Handle | null = null;
 
   /** Returns the handle. Rejects a file that was replaced, because the log of the first file would be mixed into it. */
@@ -107,20 +107,20 @@ function getDriver(settings: SqliteStoreSettings): Driver {
     executeQuery: async <Row>(query: CompiledQuery) =>
       handle?.database.isTransaction === true
         ? runQuery<Row>(handle.statements, query)
-        : retryWhileBusy(patience_ms, () => runQuery<Row>(current().statements, query)),
+        : retryWhileBusy(patienceMs, () => runQuery<Row>(current().statements, query)),
     async *streamQuery<Row>(query: CompiledQuery) {
       const rows = current().statements.prepare(query.sql).iterate(query.parameters);
       for (const row of rows) yield { rows: [row as Row] };
     },
   };
   return {
-    init: async () => void (await retryWhileBusy(patience_ms, current)),
+    init: async () => void (await retryWhileBusy(patienceMs, current)),
     acquireConnection: async () => {
       await turns.take();
       return connection;
     },
     releaseConnection: async () => turns.give(),
-    beginTransaction: () => retryWhileBusy(patience_ms, () => execute('BEGIN IMMEDIATE')),
+    beginTransaction: () => retryWhileBusy(patienceMs, () => execute('BEGIN IMMEDIATE')),
     commitTransaction: async () => execute('COMMIT'),
     rollbackTransaction: async () => {
       // After a full disk, SQLite has rolled back already.
@@ -163,13 +163,13 @@ function runQuery<Row>(database: SqliteDatabase, { sql, parameters }: CompiledQu
 }
 
 /** Retries while another process has the write lock. Other work of this process continues meanwhile. */
-async function retryWhileBusy<Result>(patience_ms: number, work: () => Result): Promise<Result> {
-  const until_ms = performance.now() + patience_ms;
+async function retryWhileBusy<Result>(patienceMs: number, work: () => Result): Promise<Result> {
+  const untilMs = performance.now() + patienceMs;
   for (let tries = 1; ; tries++) {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= until_ms) throw error;
+      if (!isBusy(error) || performance.now() >= untilMs) throw error;
       // The random pause keeps processes from colliding repeatedly.
       await sleep(Math.random() * Math.min(PAUSE_MS_MAX, tries * 2));
     }
@@ -192,25 +192,25 @@ const ENVIRONMENT = [3, 7, 8, 9, 10, 14, 22, 23];
 function getFailure(error: unknown, folder: string): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
   const code = getCode(error);
-  const system_code = code === 0 ? getSystemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
+  const systemCode = code === 0 ? getSystemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
   if (isBusy(error)) return buildBusyFailure();
   const disk = findDiskProblem(error, folder);
   if (code === SQLITE.full || disk?.what === DISK_FULL) {
     const message = 'The disk of the store is full. Free some space; hooks then work again.';
-    return new StoreFailure('store_full', message, system_code);
+    return new StoreFailure('store_full', message, systemCode);
   }
   if (code === SQLITE.corrupt || code === SQLITE.not_a_database) {
     const message = 'The file of the store is damaged or is none of ours. Put a backup in its place.';
-    return new StoreFailure('store_damaged', message, system_code);
+    return new StoreFailure('store_damaged', message, systemCode);
   }
   if (code === SQLITE.error && /^no such (table|column): /.test((error as Error).message)) {
     const message = 'The store does not have the tables of this version. Start the service again.';
-    return new StoreFailure('store_older', message, system_code);
+    return new StoreFailure('store_older', message, systemCode);
   }
-  if (ENVIRONMENT.includes(code) || (code === 0 && system_code !== null)) {
+  if (ENVIRONMENT.includes(code) || (code === 0 && systemCode !== null)) {
     const why = disk?.names_cause === true ? `: ${disk.what}` : '';
     const message = `The file of the store cannot be opened, read or written${why}. Check that its folder is there, its rights and its disk.`;
-    return new StoreFailure('store_unavailable', message, system_code);
+    return new StoreFailure('store_unavailable', message, systemCode);
   }
   return null;
 }

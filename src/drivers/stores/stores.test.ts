@@ -26,8 +26,8 @@ test('a lock has one owner, in one process and across two, until it lets go', as
 
 test('a lock is free again when its owner is killed', async (t) => {
   const path = join(await makeDir(t), 'lock');
-  const module_url = new URL('./lock.ts', import.meta.url).href;
-  const program = `const { takeLock } = await import(${JSON.stringify(module_url)});
+  const moduleUrl = new URL('./lock.ts', import.meta.url).href;
+  const program = `const { takeLock } = await import(${JSON.stringify(moduleUrl)});
     console.log(takeLock(${JSON.stringify(path)}) !== null); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],

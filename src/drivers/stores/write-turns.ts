@@ -1,13 +1,13 @@
 /** A mutex that serves callers in the order of their calls. */
 export interface WriteTurns {
-  /** Resolves when it is the caller's turn; rejects with `late()` after `patience_ms`. */
+  /** Resolves when it is the caller's turn; rejects with `late()` after `patienceMs`. */
   readonly take: () => Promise<void>;
   /** Ends the turn. */
   readonly give: () => void;
 }
 
-/** @param late - builds the error for a caller that timed out after `patience_ms` */
-export function openWriteTurns(patience_ms: number, late: () => Error): WriteTurns {
+/** @param late - builds the error for a caller that timed out after `patienceMs` */
+export function openWriteTurns(patienceMs: number, late: () => Error): WriteTurns {
   const waiting = new Set<() => void>();
   let taken = false;
   return {
@@ -24,7 +24,7 @@ export function openWriteTurns(patience_ms: number, late: () => Error): WriteTur
         const timer = setTimeout(() => {
           waiting.delete(begin);
           reject(late());
-        }, patience_ms);
+        }, patienceMs);
         waiting.add(begin);
       });
     },

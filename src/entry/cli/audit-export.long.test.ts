@@ -45,11 +45,11 @@ test('any number of events is exported, page by page, and an export continues wh
   assert.ok(cursor !== undefined, all.stderr);
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(trail.state, `index.db${suffix}`), { force: true });
   const rest = await runInProcess(['audit', 'export', '--cursor', cursor], { cwd });
-  const rest_ids = rest.stdout
+  const restIds = rest.stdout
     .trimEnd()
     .split('\n')
     .map((line) => (JSON.parse(line) as AuditEvent).event_id);
-  assert.deepEqual(rest_ids, ids.slice(10_000));
+  assert.deepEqual(restIds, ids.slice(10_000));
 
   const some = await runInProcess(
     [

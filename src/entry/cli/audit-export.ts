@@ -67,8 +67,8 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
       );
       await writeText(terminal, lines.join(''));
       cursor = page.next_cursor ?? null;
-      const is_mark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
-      if (is_mark)
+      const isMark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
+      if (isMark)
         printNotice(
           terminal,
           `${count} events, up to ${page.events.at(-1)?.timestamp}; cursor ${cursor ?? 'none'}`,

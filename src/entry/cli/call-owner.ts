@@ -23,7 +23,7 @@ const IDLE_MS = 60_000;
  */
 export async function callOwner<Input extends TSchema, Output extends TSchema>(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   operation: Operation<Input, Output>,
   input: Static<Input>,
 ): Promise<Static<Output>> {
@@ -31,17 +31,17 @@ export async function callOwner<Input extends TSchema, Output extends TSchema>(
     import('../../server/socket-client.ts'),
     import('../../server/state-dir.ts'),
   ]);
-  const config = await loadCliConfig(terminal, config_path, 'leave');
-  const is_set_up = config.origin.file !== null || existsSync(config.state_dir);
-  for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
+  const config = await loadCliConfig(terminal, configPath, 'leave');
+  const isSetUp = config.origin.file !== null || existsSync(config.state_dir);
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     const client = await connectService(config.state_dir);
     // Another command may end before this call reaches it.
     const owner = client === null ? null : readStateOwner(config.state_dir);
     if (client !== null && owner !== null && owner.is_own_call !== true)
       return client.run(operation, input).finally(client.close);
     client?.close();
-    if (!is_set_up) throw buildNotRunningFailure(config);
-    const daemon = await tryStart(terminal, config_path, waited_ms >= PATIENCE_MS);
+    if (!isSetUp) throw buildNotRunningFailure(config);
+    const daemon = await tryStart(terminal, configPath, waitedMs >= PATIENCE_MS);
     if (daemon === null) await sleep(RETRY_MS);
     else return callStarted(daemon, config, (client) => client.run(operation, input));
   }
@@ -64,15 +64,15 @@ async function callStarted<Answer>(
 /** Starts a daemon in this process; `null` if another process has just taken the folder and may soon answer. */
 async function tryStart(
   { env, cwd }: Terminal,
-  config_path: string | undefined,
-  is_last: boolean,
+  configPath: string | undefined,
+  isLast: boolean,
 ): Promise<RunningDaemon | null> {
   const [{ startDaemon }, { dispatch }] = await Promise.all([
     import('../../server/start.ts'),
     import('../hook/dispatch.ts'),
   ]);
   const overrides = { log_level: 'error' };
-  const request = { path: config_path ?? null, env, cwd, secrets: 'decide', overrides } as const;
+  const request = { path: configPath ?? null, env, cwd, secrets: 'decide', overrides } as const;
   try {
     return await startDaemon({
       request,
@@ -82,7 +82,7 @@ async function tryStart(
       is_own_call: true,
     });
   } catch (failure) {
-    if (failure instanceof StartFailure && failure.code === 'state_in_use' && !is_last) return null;
+    if (failure instanceof StartFailure && failure.code === 'state_in_use' && !isLast) return null;
     throw failure;
   }
 }

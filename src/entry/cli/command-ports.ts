@@ -5,9 +5,9 @@ import { featureCommands } from './feature-commands.ts';
 
 /** Each part is loaded when a command calls it. */
 export const commandPorts: CommandPorts = {
-  runOperation: async (terminal, config_path, operation, input) => {
+  runOperation: async (terminal, configPath, operation, input) => {
     const { runOperation } = await import('./run-operation.ts');
-    return runOperation(terminal, config_path, operation, input);
+    return runOperation(terminal, configPath, operation, input);
   },
   callService: async ({ state_dir }, operation, input) => {
     const { connectService } = await import('../../server/socket-client.ts');

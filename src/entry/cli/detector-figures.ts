@@ -26,13 +26,13 @@ const SHIPPED_FILE = new URL('../../../data/detector-figures.json', import.meta.
 /** Reads the figures of a detector from the file that the package carries. */
 export async function loadDetectorFigures(id: string): Promise<ShownDetectorFigures> {
   const { labelled, ordinary } = JSON.parse(await readFile(SHIPPED_FILE, 'utf8')) as FigureFile;
-  const [labelled_found, labelled_benign] = labelled.detectors[id] ?? [0, 0];
-  const [, ordinary_found, ordinary_stopped] = ordinary.detectors[id] ?? [0, 0, 0];
+  const [labelledFound, labelledBenign] = labelled.detectors[id] ?? [0, 0];
+  const [, ordinaryFound, ordinaryStopped] = ordinary.detectors[id] ?? [0, 0, 0];
   return {
-    labelled_found,
-    labelled_benign,
-    ordinary_found,
-    ordinary_stopped,
+    labelled_found: labelledFound,
+    labelled_benign: labelledBenign,
+    ordinary_found: ordinaryFound,
+    ordinary_stopped: ordinaryStopped,
     ordinary_files: ordinary.files,
     ordinary_commands: ordinary.commands,
   };

@@ -28,8 +28,8 @@ test('an evidence pack is made and verified, and a changed one is not', async (t
   const again = await runInProcess(['audit', 'export', '--pack', 'e.tar.gz', ...window], { cwd });
   assert.deepEqual([again.code, /exists already/.test(again.stderr)], [2, true]);
 
-  const [key_file = ''] = (await readdir(join(cwd, 'keys'))).filter((name) => name.endsWith('.json'));
-  const key = join('keys', key_file);
+  const [keyFile = ''] = (await readdir(join(cwd, 'keys'))).filter((name) => name.endsWith('.json'));
+  const key = join('keys', keyFile);
   const intact = await runInProcess(['audit', 'verify', 'e.tar.gz', '--public-key', key], { cwd });
   assert.equal(intact.code, 0, intact.stderr);
   assert.match(intact.stdout, /^intact {2}20 events from /);

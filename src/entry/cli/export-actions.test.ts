@@ -13,10 +13,10 @@ import { runInProcess } from './testing/run.ts';
 const SHOWN = 'Bash {"command":"rm -rf /srv/zebra-quartz"}';
 
 /** Writes an event with a shown action, and returns everything that exports it. */
-async function exportAll(t: TestContext, export_actions: boolean): Promise<Record<string, string>> {
+async function exportAll(t: TestContext, exportActions: boolean): Promise<Record<string, string>> {
   const trail = await makeAuditLog(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
-  const feed = openEventFeed({ warn: (message) => assert.fail(message) }, export_actions);
+  const feed = openEventFeed({ warn: (message) => assert.fail(message) }, exportActions);
   const batches: StreamBatch[] = [];
   feed.join('worker-1', 1, async (batch) => void batches.push(batch));
   const { openArrivalNotifier } = await import('../../runtime/audit/arrivals.ts');
@@ -25,9 +25,9 @@ async function exportAll(t: TestContext, export_actions: boolean): Promise<Recor
   await journal.append({ ...sampleEvent(1), action_shown: SHOWN, action_marks: [[17, 25]] });
   await journal.close();
   await openIndexer({ index, dir: trail.dir, arrivals }).sync();
-  const page = await readStreamPage(index, 0, 1, export_actions);
+  const page = await readStreamPage(index, 0, 1, exportActions);
   await index.close();
-  const yaml = `state_dir: ${trail.state}\naudit: {export_actions: ${export_actions}}\n`;
+  const yaml = `state_dir: ${trail.state}\naudit: {export_actions: ${exportActions}}\n`;
   writeFileSync(join(trail.state, 'service.yaml'), yaml);
   const run = (format: string) => runInProcess(['audit', 'export', '--format', format], { cwd: trail.state });
   return {

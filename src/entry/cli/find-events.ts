@@ -5,19 +5,19 @@ import { runSelectedOperation } from './run-operation.ts';
 /** Finds the events that match, newest first. */
 export async function findNewestEvents(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   filter: AuditFilter,
 ): Promise<readonly AuditEvent[]> {
-  return (await findEventPage(terminal, config_path, filter)).events;
+  return (await findEventPage(terminal, configPath, filter)).events;
 }
 
 /** Finds the same events, with the number of events searched if none of them matches. */
 export async function findEventPage(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   filter: AuditFilter,
 ): Promise<AuditPage> {
-  return await runSelectedOperation(terminal, config_path, (of) => of.auditQuery, {
+  return await runSelectedOperation(terminal, configPath, (of) => of.auditQuery, {
     ...filter,
     newest_first: true,
   });

@@ -11,7 +11,7 @@ import { findNewestEvents } from './find-events.ts';
  */
 export async function followEvents(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   filter: AuditFilter,
   tail: number,
   show: (event: AuditEvent) => void,
@@ -29,17 +29,17 @@ export async function followEvents(
     import('../../server/local.ts'),
   ]);
   const parsed = parseFilter(filter, Date.now());
-  const config = await loadCliConfig(terminal, config_path, 'leave');
+  const config = await loadCliConfig(terminal, configPath, 'leave');
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // The end is read before the query, so that no event is missed between the two. Events in both are shown once.
   const place = await readLocalAuditEnd(config);
-  const before = await findNewestEvents(terminal, config_path, { ...filter, limit: tail });
-  const shown_before = new Set(before.map(({ event_id }) => event_id));
+  const before = await findNewestEvents(terminal, configPath, { ...filter, limit: tail });
+  const shownBefore = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
   const { since, last, ...request } = filter;
   const { state_dir } = config;
   for await (const { event } of followAuditLog({ state_dir, filter: request, place, signal: stop.signal }))
-    if (!shown_before.has(event.event_id) && matchesFilter(event, parsed)) show(event);
+    if (!shownBefore.has(event.event_id) && matchesFilter(event, parsed)) show(event);
 }

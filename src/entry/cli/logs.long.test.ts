@@ -59,17 +59,17 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
     assert.equal(nothing.code, 0, nothing.stderr);
     const sentence = `No matching events in ${join(cwd, '.service')} (last 24 h, 3 events searched).\n`;
     assert.equal(nothing.stdout, sentence);
-    const for_programs = await runInProcess(['logs', '--agent', 'nobody', '--last', '24h', '--json'], {
+    const forPrograms = await runInProcess(['logs', '--agent', 'nobody', '--last', '24h', '--json'], {
       cwd,
     });
-    assert.deepEqual([for_programs.stdout, for_programs.stderr], ['', sentence]);
-    const long_ago = await runInProcess(['logs', '--since', '2000-01-01', '--until', '2000-01-02'], { cwd });
-    assert.match(long_ago.stdout, /\(since 2000-01-01 until 2000-01-02, 0 events searched\)/);
-    const all_time = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
-    assert.match(all_time.stdout, /\(all time, 3 events searched\)/);
+    assert.deepEqual([forPrograms.stdout, forPrograms.stderr], ['', sentence]);
+    const longAgo = await runInProcess(['logs', '--since', '2000-01-01', '--until', '2000-01-02'], { cwd });
+    assert.match(longAgo.stdout, /\(since 2000-01-01 until 2000-01-02, 0 events searched\)/);
+    const allTime = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
+    assert.match(allTime.stdout, /\(all time, 3 events searched\)/);
     await rm(join(cwd, '.service', 'index.db'), { force: true });
-    const without_index = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
-    assert.equal(without_index.stdout, all_time.stdout);
+    const withoutIndex = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
+    assert.equal(withoutIndex.stdout, allTime.stdout);
     for (const { args, agents } of FILTERS) {
       const { code, stdout, stderr } = await runInProcess(['logs', '--json', ...args], { cwd });
       assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
@@ -179,8 +179,8 @@ test('audit verify says intact, and where a record is not as it was written', as
     const intact = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(intact.code, 0, intact.stdout + intact.stderr);
     assert.match(intact.stdout, /^intact {2}3 events$/m);
-    const by_folder = await runInProcess(['audit', 'verify', '--json', '--dir', '.service'], { cwd });
-    assert.equal(JSON.parse(by_folder.stdout).intact, true);
+    const byFolder = await runInProcess(['audit', 'verify', '--json', '--dir', '.service'], { cwd });
+    assert.equal(JSON.parse(byFolder.stdout).intact, true);
 
     const keys = join(cwd, '.service/keys');
     const [key] = (await readdir(keys)).filter((name) => name.endsWith('.json'));
@@ -202,9 +202,9 @@ test('audit verify says intact, and where a record is not as it was written', as
     const broken = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(broken.code, 1);
     assert.match(broken.stdout, /^broken {2}parent\/\d+\.jsonl, line \d+ \(record \d+\): /m);
-    const broken_json = await runInProcess(['audit', 'verify', '--json'], { cwd });
-    assert.equal(broken_json.code, 1);
-    assert.equal(JSON.parse(broken_json.stdout).broken.writer, 'parent');
+    const brokenJson = await runInProcess(['audit', 'verify', '--json'], { cwd });
+    assert.equal(brokenJson.code, 1);
+    assert.equal(JSON.parse(brokenJson.stdout).broken.writer, 'parent');
     await rm(segment);
     assert.equal(
       (await runInProcess(['audit', 'verify'], { cwd })).code,

@@ -9,8 +9,8 @@ import type { Config } from '../../runtime/config/index.ts';
 import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
 
 /** Serves the tools until the MCP client closes standard input. */
-export async function serveMcp(config_path: string | undefined, terminal: Terminal): Promise<void> {
-  const config = await loadCliConfig(terminal, config_path, 'leave');
+export async function serveMcp(configPath: string | undefined, terminal: Terminal): Promise<void> {
+  const config = await loadCliConfig(terminal, configPath, 'leave');
   const { serveToolsOnStdio } = await requireInstalled(() => import('../mcp/server/stdio.ts'));
   if (terminal.interactive)
     printNotice(
@@ -22,7 +22,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   const log = openLog({ ...config.log, name: 'mcp' });
   await serveToolsOnStdio({
     state_dir: config.state_dir,
-    configuration: () => loadCliConfig(terminal, config_path),
+    configuration: () => loadCliConfig(terminal, configPath),
     version: getPackageVersion(),
     operator_token: terminal.env.SERVICE_OPERATOR_TOKEN || undefined,
     expected: convertExpectedFailure,

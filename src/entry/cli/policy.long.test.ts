@@ -72,9 +72,9 @@ test('what a new rule would have done is counted, with a service that runs and w
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ text, agent_id: 'two' }),
         });
-      const as_json = await runProcess([...replay, '--json'], { cwd });
-      assert.equal(as_json.code, 0, as_json.stderr);
-      const { total, by_agent, transitions, stricter } = JSON.parse(as_json.stdout);
+      const asJson = await runProcess([...replay, '--json'], { cwd });
+      assert.equal(asJson.code, 0, asJson.stderr);
+      const { total, by_agent, transitions, stricter } = JSON.parse(asJson.stdout);
       assert.deepEqual(total, { same: 2, stricter: 2, less_strict: 0, unknown: 0 });
       assert.deepEqual(by_agent[1], { name: 'two', same: 2, stricter: 1, less_strict: 0, unknown: 0 });
       assert.deepEqual(transitions, [{ from: 'flag', to: 'block', count: 2 }]);

@@ -170,23 +170,23 @@ function serializeFailure({ message, code, details, hint }: CommandFailure, term
   };
 }
 
-async function reportFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
+async function reportFailure(error: unknown, terminal: Terminal, asJson: boolean): Promise<ExitCode> {
   // Commander has already printed the message. Help and version also end here.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
-    if (as_json) printJson(terminal, buildUsageError(error));
+    if (asJson) printJson(terminal, buildUsageError(error));
     return EXIT.usage;
   }
   const failure = convertExpectedFailure(error);
   const red = paintError(terminal, 'red', 'error:');
   if (failure === null) {
     const stack = terminal.env.SERVICE_DEBUG && error instanceof Error ? `\n${error.stack}` : '';
-    if (as_json) printJson(terminal, INTERNAL_ERROR);
+    if (asJson) printJson(terminal, INTERNAL_ERROR);
     printNotice(terminal, `${red} ${INTERNAL_ERROR.error}${stack}`);
     if (stack === '') printNotice(terminal, `${INTERNAL_ERROR.hint}.`);
     return EXIT.usage;
   }
-  if (as_json) printJson(terminal, serializeFailure(failure, terminal));
+  if (asJson) printJson(terminal, serializeFailure(failure, terminal));
   printNotice(terminal, `${red} ${escapeControls(replaceProgramName(terminal, failure.message))}`);
   for (const line of failure.lines) printNotice(terminal, `  ${escapeControls(line)}`);
   if (failure.hint !== null) printNotice(terminal, replaceProgramName(terminal, failure.hint));

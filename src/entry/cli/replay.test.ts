@@ -178,15 +178,15 @@ test('replay stops at its time limit and reports it', async () => {
   await withPast(TRANSCRIPTS, async ({ home, cwd }) => {
     const loaded = await loadConfig({ path: null, env: {}, cwd });
     assert.ok(loaded.ok);
-    let now_ms = 0;
+    let nowMs = 0;
     const report = await judgePastCalls({
       agents: codingAgents,
       machine: { project: cwd, home, env: {} },
       config: loaded.config,
       policy: buildTestPolicy(),
       now_ms: () => {
-        now_ms += 2_000;
-        return now_ms;
+        nowMs += 2_000;
+        return nowMs;
       },
     });
     assert.equal(report.limit, 'time');

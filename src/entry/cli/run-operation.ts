@@ -38,31 +38,31 @@ export type Answer<Name extends keyof typeof operationCatalogue> = Static<
  */
 export async function runSelectedOperation<Input extends TSchema, Output extends TSchema>(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   select: OperationSelector<Input, Output>,
   input: Static<Input>,
 ): Promise<Static<Output>> {
   const { operationCatalogue } = await import('../../server/operations.ts');
-  return runOperation(terminal, config_path, select(operationCatalogue), input);
+  return runOperation(terminal, configPath, select(operationCatalogue), input);
 }
 
 /** Calls an operation that the caller already has. */
 export async function runOperation<Input extends TSchema, Output extends TSchema>(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   operation: Operation<Input, Output>,
   input: Static<Input>,
 ): Promise<Static<Output>> {
   if (operation.needs === 'live')
-    return callService(await loadCliConfig(terminal, config_path, 'leave'), operation, input);
-  if (operation.needs === 'owner') return callOwner(terminal, config_path, operation, input);
+    return callService(await loadCliConfig(terminal, configPath, 'leave'), operation, input);
+  if (operation.needs === 'owner') return callOwner(terminal, configPath, operation, input);
   const { callOperation } = await import('../../operations/call.ts');
   const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   if (operation.needs === 'nothing')
     return callOperation(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
     const { connectService } = await import('../../server/socket-client.ts');
-    const config = await loadCliConfig(terminal, config_path, 'leave');
+    const config = await loadCliConfig(terminal, configPath, 'leave');
     const client = await connectService(config.state_dir);
     if (client !== null) return client.run(operation, input).finally(client.close);
     if (operation.needs === 'plugins')
@@ -73,12 +73,11 @@ export async function runOperation<Input extends TSchema, Output extends TSchema
       });
   }
   // Reading must not create a state folder, and an empty answer from the wrong folder would look like a quiet day.
-  if (operation.needs === 'journal')
-    await requireJournal(await loadCliConfig(terminal, config_path, 'leave'));
+  if (operation.needs === 'journal') await requireJournal(await loadCliConfig(terminal, configPath, 'leave'));
   // Reading past decisions decides nothing, so it needs no provider credentials.
   const config = await loadCliConfig(
     terminal,
-    config_path,
+    configPath,
     operation.needs === 'journal' ? 'leave' : 'decide',
   );
   const chosen = await chooseStateFolder(operation, config);
@@ -107,12 +106,12 @@ async function chooseStateFolder(
   // A wrong folder must not hide pending approval requests.
   if (settings.kind === 'sqlite' && name.startsWith('approvals_'))
     await requireReadable(settings.path, 'store');
-  const looked_at = settings.kind === 'sqlite' ? settings.path : config.state_dir;
-  if (existsSync(looked_at)) return own;
-  const state_dir = await mkdtemp(join(tmpdir(), 'service-read-'));
+  const lookedAt = settings.kind === 'sqlite' ? settings.path : config.state_dir;
+  if (existsSync(lookedAt)) return own;
+  const stateDir = await mkdtemp(join(tmpdir(), 'service-read-'));
   const storage = settings.kind === 'sqlite' ? {} : config.storage;
-  const remove = (): Promise<void> => rm(state_dir, { recursive: true, force: true });
-  return { config: { ...config, state_dir, storage }, remove };
+  const remove = (): Promise<void> => rm(stateDir, { recursive: true, force: true });
+  return { config: { ...config, state_dir: stateDir, storage }, remove };
 }
 
 /** A runtime that answers several calls of one operation. */
@@ -124,13 +123,13 @@ export interface OperationSession {
 /** Opens a session for many calls of an operation that reads the journal. */
 export async function openOperationSession(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   name: string,
 ): Promise<OperationSession> {
   const { operations } = await import('../../server/operations.ts');
   const { callOperation } = await import('../../operations/call.ts');
   const operation = operations.find((one) => one.name === name)!;
-  const config = await loadCliConfig(terminal, config_path, 'leave');
+  const config = await loadCliConfig(terminal, configPath, 'leave');
   await requireJournal(config);
   const { openLocalRuntime } = await import('../../server/local.ts');
   const runtime = await openLocalRuntime(config, getPackageVersion());
@@ -154,12 +153,12 @@ async function requireReadable(path: string, what: 'journal' | 'store'): Promise
     (error: NodeJS.ErrnoException) => error.code,
   );
   if (code === null) return;
-  const is_missing = code === 'ENOENT' || code === 'ENOTDIR';
-  const sentence = is_missing
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+  const sentence = isMissing
     ? `There is no ${what} at \`${path}\`: no service has run here.`
     : `The ${what} at \`${path}\` may not be read by this user (${code}).`;
-  throw new CommandFailure(EXIT.usage, is_missing ? 'not_found' : 'forbidden_file', sentence, {
-    hint: is_missing
+  throw new CommandFailure(EXIT.usage, isMissing ? 'not_found' : 'forbidden_file', sentence, {
+    hint: isMissing
       ? 'Go to the folder of its configuration, or name that with --config.'
       : 'Run the command as the user of the service.',
   });

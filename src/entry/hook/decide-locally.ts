@@ -32,11 +32,11 @@ export async function decideLocally(
 ): Promise<readonly HookAnswer[]> {
   const saved = readHookSnapshot(context.location, context.version);
   if (saved === null) {
-    const full_runtime = await openRuntime(context);
+    const fullRuntime = await openRuntime(context);
     try {
-      return await judgeChecks(request, full_runtime.runtime, context.caller);
+      return await judgeChecks(request, fullRuntime.runtime, context.caller);
     } finally {
-      await full_runtime.close();
+      await fullRuntime.close();
     }
   }
   const { runtime, close } = buildSnapshotRuntime(saved.snapshot, saved.policy, () => openRuntime(context));
@@ -65,7 +65,7 @@ function buildSnapshotRuntime(
   open: () => Promise<FullRuntime>,
 ): { readonly runtime: HookRuntime; readonly close: () => Promise<void> } {
   const opened = createLazyValue(open);
-  const full_runtime = async () => (await opened.open()).runtime;
+  const fullRuntime = async () => (await opened.open()).runtime;
   const record: EnforcementPorts['record'] = snapshot.audit_enabled
     ? (event) => writeSpool({ dir: `${snapshot.state_dir}/journal`, events: [event], now_ms: Date.now })
     : async () => {};
@@ -77,9 +77,9 @@ function buildSnapshotRuntime(
     record,
     logged_texts: snapshot.logged_texts,
     findAgentBlock: openAgentList(snapshot.state_dir),
-    resolveApproval: async (settling) => (await (await full_runtime()).approvals()).resolve(settling),
+    resolveApproval: async (settling) => (await (await fullRuntime()).approvals()).resolve(settling),
     sessions: {
-      store: async () => (await full_runtime()).store(),
+      store: async () => (await fullRuntime()).store(),
       limits: snapshot.session_limits,
       timeOf: openSessionClock(),
     },
@@ -89,8 +89,8 @@ function buildSnapshotRuntime(
       now_ms: Date.now,
       policy: () => policy,
       note: record,
-      enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
-        enforce(crossing, caller, endpoint, ports, approval_request_id, extras),
+      enforce: (crossing, caller, endpoint, approvalRequestId = null, extras = {}) =>
+        enforce(crossing, caller, endpoint, ports, approvalRequestId, extras),
     },
     close: () => opened.ifOpened(({ close }) => close()),
   };

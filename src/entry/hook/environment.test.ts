@@ -53,14 +53,14 @@ test('a hook reads one environment: that of its own process record', async () =>
 
 test('a hook without a service follows a saved policy', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hook-managed-'));
-  const state_dir = join(folder, '.service');
+  const stateDir = join(folder, '.service');
   try {
     for (const _saved of [false, true]) assert.equal((await run(folder, {})).decision, 'modify');
     const rule = { name: 'saved', boundary: 'input', data_tags: ['personal'], action: 'block' };
     const document = { version: 1, text: `policies: [${JSON.stringify(rule)}]` };
-    writeManagedPolicy(state_dir, { ...NO_MANAGED_POLICY, document });
+    writeManagedPolicy(stateDir, { ...NO_MANAGED_POLICY, document });
     for (const _saved of [false, true]) assert.equal((await run(folder, {})).decision, 'block');
-    writeManagedPolicy(state_dir, NO_MANAGED_POLICY);
+    writeManagedPolicy(stateDir, NO_MANAGED_POLICY);
     assert.equal((await run(folder, {})).decision, 'modify');
   } finally {
     rmSync(folder, { recursive: true, force: true });

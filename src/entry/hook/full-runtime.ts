@@ -102,12 +102,12 @@ async function saveSnapshot(
 ): Promise<void> {
   const { state_dir, origin, audit } = config;
   const dependencies = await signDependencies(config);
-  const is_steady = JSON.stringify(dependencies) === JSON.stringify(before);
+  const isSteady = JSON.stringify(dependencies) === JSON.stringify(before);
   // No snapshot is saved for a policy that needs more than the configuration's files, or that needs a plug-in or a
   // classifier.
   if (
     dependencies === null ||
-    !is_steady ||
+    !isSteady ||
     config.detection.fingerprint_key !== undefined ||
     config.classifiers.length > 0 ||
     !hasNoSecretReference(location.text) ||

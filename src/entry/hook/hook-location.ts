@@ -38,22 +38,22 @@ const STATE_DIR = '.service';
  * Finds the configuration as every command does, and the state folder without a YAML parser. A wrong folder is
  * harmless: the process that answers there and the policy that is saved there both name their configuration.
  */
-export function findHookLocation(config_path: string | null, env: Environment, cwd: string): HookLocation {
+export function findHookLocation(configPath: string | null, env: Environment, cwd: string): HookLocation {
   // The agent's variable names its project, because its working folder may have changed.
   const project = env.CLAUDE_PROJECT_DIR || env.GEMINI_PROJECT_DIR || cwd;
   const folder = existsSync(project) ? project : cwd;
-  const named = config_path ?? (env.SERVICE_CONFIG || null);
+  const named = configPath ?? (env.SERVICE_CONFIG || null);
   const found = named ?? findConfigFile(folder, env);
   if (found === null) {
-    const state_dir = resolveStateDir(join(folder, STATE_DIR));
-    return { path: null, cwd: folder, config_file: null, text: null, state_dir, env };
+    const stateDir = resolveStateDir(join(folder, STATE_DIR));
+    return { path: null, cwd: folder, config_file: null, text: null, state_dir: stateDir, env };
   }
   const base = named === null ? folder : cwd;
   const file = resolve(base, found);
   const text = readTextOrNull(file);
   const written = text === null ? null : parseStateDir(text, dirname(file), env);
-  const state_dir = written === null ? null : resolveStateDir(written);
-  return { path: found, cwd: base, config_file: resolveRealPath(file), text, state_dir, env };
+  const stateDir = written === null ? null : resolveStateDir(written);
+  return { path: found, cwd: base, config_file: resolveRealPath(file), text, state_dir: stateDir, env };
 }
 
 /** Returns a folder's configuration, or the one that setup keeps for it at home; `null` if there is none. */
@@ -80,12 +80,12 @@ function readTextOrNull(file: string): string | null {
 const STATE_DIR_LINE =
   /^state_dir:[ \t]+(["']?)([^"'#\n\\{}]+|\$\{[A-Za-z_]\w*\}[^"'#\n\\{}]*)\1[ \t]*(?:#.*)?$/m;
 
-function parseStateDir(text: string, base_dir: string, env: Environment): string | null {
-  if (!text.includes('state_dir')) return resolve(base_dir, STATE_DIR);
+function parseStateDir(text: string, baseDir: string, env: Environment): string | null {
+  if (!text.includes('state_dir')) return resolve(baseDir, STATE_DIR);
   const written = STATE_DIR_LINE.exec(text)?.[2]?.trim();
   if (written === undefined) return null;
   const [, name, rest = ''] = /^\$\{(\w+)\}(.*)$/.exec(written) ?? [];
-  if (name === undefined) return resolve(base_dir, written);
+  if (name === undefined) return resolve(baseDir, written);
   const value = env[name];
-  return value === undefined ? null : resolve(base_dir, value + rest);
+  return value === undefined ? null : resolve(baseDir, value + rest);
 }

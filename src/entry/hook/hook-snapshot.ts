@@ -38,13 +38,13 @@ export function readHookSnapshot(
   if (location.state_dir === null) return null;
   try {
     const snapshot = JSON.parse(readOwnFileSync(getSnapshotPath(location.state_dir))) as HookSnapshot;
-    const is_good =
+    const isGood =
       snapshot.version === version &&
       snapshot.state_dir === location.state_dir &&
       snapshot.config_file === location.config_file &&
       snapshot.config_digest === digestConfigText(location.text, location.env) &&
       snapshot.dependencies.every(([path, signature]) => computeFileSignature(path) === signature);
-    if (!is_good) return null;
+    if (!isGood) return null;
     const bytes = readOwnBytesSync(getPolicyPath(snapshot.state_dir, snapshot.policy_hash));
     if (computeSha256(bytes) !== snapshot.policy_digest) return null;
     const policy = JSON.parse(bytes.toString('utf8')) as Policy;
@@ -56,13 +56,13 @@ export function readHookSnapshot(
 }
 
 /** Returns the path of the saved snapshot in a state folder. */
-export function getSnapshotPath(state_dir: string): string {
-  return join(state_dir, FILE_NAME);
+export function getSnapshotPath(stateDir: string): string {
+  return join(stateDir, FILE_NAME);
 }
 
 /** Returns the path of the saved policy with a hash. */
-export function getPolicyPath(state_dir: string, hash: string): string {
-  return join(state_dir, 'policies', `${hash.slice('sha256:'.length)}.json`);
+export function getPolicyPath(stateDir: string, hash: string): string {
+  return join(stateDir, 'policies', `${hash.slice('sha256:'.length)}.json`);
 }
 
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;

@@ -25,7 +25,7 @@ export async function judgeChecks(
 ): Promise<readonly HookAnswer[]> {
   const probe = getProbeKind(received);
   if (probe === 'block') return refuseProbe(received, runtime, caller);
-  const { session_id, metadata: probe_metadata } = splitProbeSession(
+  const { session_id, metadata: probeMetadata } = splitProbeSession(
     probe === null ? null : received.session_id,
   );
   const request = probe === null ? received : { ...received, session_id };
@@ -36,7 +36,7 @@ export async function judgeChecks(
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
     const { approval_request_id, dialect, event, hook_version, tool_use_id } = request;
     const metadata = {
-      ...probe_metadata,
+      ...probeMetadata,
       ...(crossing.is_unchangeable === true && { unchangeable: true }),
       hook: dialect,
       hook_event: event,
@@ -58,7 +58,7 @@ function isVersion(version: unknown): version is string {
 }
 
 /** Builds the crossing of a check. */
-export function buildHookCrossing(check: HookCheck, request: HookRequest, now_ms: number): Crossing {
+export function buildHookCrossing(check: HookCheck, request: HookRequest, nowMs: number): Crossing {
   const { agent_id, tenant_id, session_id } = request;
   const actor: ActorContext = {
     agent_id,
@@ -66,7 +66,7 @@ export function buildHookCrossing(check: HookCheck, request: HookRequest, now_ms
     session_id,
     source_agent_id: agent_id === 'unknown' ? null : agent_id,
     declared_tags: [],
-    now_ms,
+    now_ms: nowMs,
     ...(request.working_dir !== undefined && { working_dir: request.working_dir }),
   };
   if (check.kind === 'prompt') {

@@ -12,13 +12,13 @@ import { getProbeKind } from './probe.ts';
 const SESSION = 'service-doctor-0123456789abcdef';
 const CALLER = buildAgentCaller('hook:ada', ['check'], '*', '*');
 
-function request(session_id: string | null, checks: readonly HookCheck[]): HookRequest {
+function request(sessionId: string | null, checks: readonly HookCheck[]): HookRequest {
   return {
     dialect: 'claude-code',
     event: 'PreToolUse',
     agent_id: 'claude-code',
     tenant_id: 'default',
-    session_id,
+    session_id: sessionId,
     tool_use_id: 'toolu_1',
     approval_request_id: null,
     checks,

@@ -23,13 +23,13 @@ export function getProbeKind({ session_id, checks }: HookRequest): keyof typeof 
 }
 
 /** Returns the session for an audit event. A probe belongs to no session; its ID is recorded as `probe`. */
-export function splitProbeSession(session_id: string | null): {
+export function splitProbeSession(sessionId: string | null): {
   readonly session_id: string | null;
   readonly metadata: { readonly probe?: string };
 } {
-  return session_id === null || !PROBE_SESSION.test(session_id)
-    ? { session_id, metadata: {} }
-    : { session_id: null, metadata: { probe: session_id } };
+  return sessionId === null || !PROBE_SESSION.test(sessionId)
+    ? { session_id: sessionId, metadata: {} }
+    : { session_id: null, metadata: { probe: sessionId } };
 }
 
 /**
@@ -42,9 +42,9 @@ export async function refuseProbe(
   caller: Caller,
 ): Promise<readonly HookAnswer[]> {
   const now = now_ms();
-  const event_id = createEventId(now);
+  const eventId = createEventId(now);
   const change: ServiceChange = {
-    event_id,
+    event_id: eventId,
     now_ms: now,
     phase: 'hook_probe',
     done: true,
@@ -60,7 +60,7 @@ export async function refuseProbe(
     action: 'block',
     rule: 'service.hook_probe',
     reason: 'This is a probe of `customshouse doctor`. It is refused by every policy.',
-    event_id,
+    event_id: eventId,
     violations: [],
     coverage: 'full',
     approval: null,

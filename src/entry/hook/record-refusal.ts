@@ -40,10 +40,10 @@ export async function recordRefusal(
   refusal: HookRefusal,
   { location, version, caller }: LocalContext,
 ): Promise<void> {
-  const refusal_log = await findRefusalLog(location, version);
-  if (refusal_log === null) return;
+  const refusalLog = await findRefusalLog(location, version);
+  if (refusalLog === null) return;
   const { rule, reason, dialect, event, request } = refusal;
-  const block_reason: BlockReason = {
+  const blockReason: BlockReason = {
     rule,
     reason,
     fault: rule.startsWith('fault.'),
@@ -60,13 +60,13 @@ export async function recordRefusal(
   const crossing = buildRefusedCrossing(refusal, session_id);
   const endpoint = crossing.boundary === 'input' ? 'scan_input' : 'intercept_tool';
   const ports = {
-    policy: refusal_log.policy,
+    policy: refusalLog.policy,
     now_ms: Date.now,
     new_event_id: createEventId,
     record: (each: Parameters<typeof writeSpool>[0]['events'][number]) =>
-      writeSpool({ dir: `${refusal_log.state_dir}/journal`, events: [each], now_ms: Date.now }),
+      writeSpool({ dir: `${refusalLog.state_dir}/journal`, events: [each], now_ms: Date.now }),
   };
-  await refuseCrossing(block_reason, crossing, caller, endpoint, ports, { buildMetadata: () => metadata });
+  await refuseCrossing(blockReason, crossing, caller, endpoint, ports, { buildMetadata: () => metadata });
 }
 
 interface RefusalLog {
@@ -87,18 +87,18 @@ async function findRefusalLog(location: HookLocation, version: string): Promise<
     const { snapshot, policy } = saved;
     return snapshot.audit_enabled ? { state_dir: snapshot.state_dir, policy } : null;
   }
-  const state_dir =
+  const stateDir =
     location.path === null
       ? location.state_dir
       : await (await import('./full-runtime.ts')).findAuditedStateDir(location);
-  return state_dir === null ? null : { state_dir, policy: NO_POLICY };
+  return stateDir === null ? null : { state_dir: stateDir, policy: NO_POLICY };
 }
 
 function buildRefusedCrossing(
   { request, agent_id, tenant_id }: HookRefusal,
-  session_id: string | null,
+  sessionId: string | null,
 ): Crossing {
-  const actor = { ...buildUnknownActor(Date.now()), agent_id, tenant_id, session_id };
+  const actor = { ...buildUnknownActor(Date.now()), agent_id, tenant_id, session_id: sessionId };
   const crossing = buildTextCrossing('input', actor, NO_TEXT);
   return request?.checks[0]?.kind === 'prompt' ? crossing : { ...crossing, boundary: 'action' };
 }

@@ -76,24 +76,24 @@ export async function runHook(process: HookProcess): Promise<void> {
   } catch (failure) {
     return writeReply(process, replyWithExitCode(formatFailure(failure)), 2, () => {});
   }
-  const forced_dialect =
+  const forcedDialect =
     options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
   const run: HookRun = {
     process,
     options,
-    deny: forced_dialect?.refuse ?? replyWithExitCode,
-    parsed: { dialect: forced_dialect ?? null, event: null, request: null },
+    deny: forcedDialect?.refuse ?? replyWithExitCode,
+    parsed: { dialect: forcedDialect ?? null, event: null, request: null },
     recording: null,
     is_replied: false,
     runAfterReply: () => {},
   };
   // The watchdog starts before anything is read, because an agent continues without its hook after its own time-out.
-  const timeout_ms = options.timeout_ms ?? TIMEOUT_MS;
-  const watchdog = setTimeout(() => denyOnTimeout(run, new HookTimeout(timeout_ms)), timeout_ms);
+  const timeoutMs = options.timeout_ms ?? TIMEOUT_MS;
+  const watchdog = setTimeout(() => denyOnTimeout(run, new HookTimeout(timeoutMs)), timeoutMs);
   try {
     replyOnce(
       run,
-      await processEvent(run, forced_dialect === undefined ? await loadPluginDialect(run) : forced_dialect),
+      await processEvent(run, forcedDialect === undefined ? await loadPluginDialect(run) : forcedDialect),
     );
   } catch (failure) {
     await recordDenial(run, failure);
@@ -180,8 +180,8 @@ async function processEvent(run: HookRun, forced: Dialect | null): Promise<Reply
   const answer = findStrictestAnswer(answers);
   if (answer === null) return allowWith(dialect.pass);
   const { kind } = request.checks[answers.indexOf(answer)]!;
-  const is_data = answers.some(({ marks }) => marks?.includes('data'));
-  const note = is_data ? DATA_NOTE : null;
+  const isData = answers.some(({ marks }) => marks?.includes('data'));
+  const note = isData ? DATA_NOTE : null;
   return buildOutcome(dialect, event, payload, { ...answer, kind, is_only: answers.length === 1, note });
 }
 
@@ -246,14 +246,14 @@ async function decideRequest(request: HookRequest, run: HookRun): Promise<readon
   const user = getUserName(process.env);
   const { state_dir, config_file } = location;
   if (state_dir !== null) {
-    const owner_reply = await requestDecision(request, {
+    const ownerReply = await requestDecision(request, {
       state_dir,
       config_file,
       version: getHookVersion(),
       user,
     });
-    if ('answers' in owner_reply) return owner_reply.answers;
-    if ('refused' in owner_reply) throw new OwnerFailure(owner_reply.refused);
+    if ('answers' in ownerReply) return ownerReply.answers;
+    if ('refused' in ownerReply) throw new OwnerFailure(ownerReply.refused);
   }
   const { decideLocally, spawnDaemon } = await import('./decide-locally.ts');
   if (state_dir !== null && process.env.SERVICE_HOOK_DAEMON !== 'off')
@@ -311,16 +311,16 @@ function buildOutcome(
   const { note } = answer;
   if (answer.decision === 'allow')
     return allowWith(note === null ? dialect.pass : (event.note?.(note, payload) ?? dialect.pass));
-  const may_ask =
+  const mayAsk =
     answer.action === 'require_approval' && answer.one_approval_suffices && event.ask !== undefined;
-  const reason = formatReason(answer, may_ask);
+  const reason = formatReason(answer, mayAsk);
   if (answer.decision === 'modify') {
     const changed =
       answer.is_only && answer.changed !== null && event.change?.(answer.changed, reason, payload, note);
     if (changed) return allowWith(changed);
     return denyWith(event.deny(`${reason} ${explainBlockedChange(dialect, answer)}`, payload));
   }
-  return may_ask ? allowWith(event.ask(reason, payload)) : denyWith(event.deny(reason, payload));
+  return mayAsk ? allowWith(event.ask(reason, payload)) : denyWith(event.deny(reason, payload));
 }
 
 const CHANGED = {

@@ -48,13 +48,13 @@ const texts = [
 /** The names of everything that the sockets ran, with the content that it received. */
 let ran: { readonly name: string; readonly content: string | null }[] = [];
 let events = 0;
-let state_dir: string;
+let stateDir: string;
 let servers: SocketServer[];
 let operator: ServiceClient;
 
 before(async () => {
-  state_dir = mkdtempSync(join(tmpdir(), 'socket-contents-'));
-  ensureToken(state_dir, 'operator');
+  stateDir = mkdtempSync(join(tmpdir(), 'socket-contents-'));
+  ensureToken(stateDir, 'operator');
   const record = async () => {
     events += 1;
   };
@@ -81,15 +81,20 @@ before(async () => {
     },
   };
   servers = await Promise.all([
-    openContentSocket({ ...shared, path: getContentSocket(state_dir), config_file: null }),
-    openOperatorSocket({ ...shared, state_dir, sync_index: async () => unexpected(), follow: null }),
+    openContentSocket({ ...shared, path: getContentSocket(stateDir), config_file: null }),
+    openOperatorSocket({
+      ...shared,
+      state_dir: stateDir,
+      sync_index: async () => unexpected(),
+      follow: null,
+    }),
   ]);
-  operator = (await connectService(state_dir))!;
+  operator = (await connectService(stateDir))!;
 });
 after(async () => {
   operator.close();
   await Promise.all(servers.map(({ close }) => close()));
-  rmSync(state_dir, { recursive: true });
+  rmSync(stateDir, { recursive: true });
 });
 
 test('every content makes one decision on each socket', async () => {
@@ -99,7 +104,7 @@ test('every content makes one decision on each socket', async () => {
     rememberText(output, content);
     const input = { tool: 'read_file', phase: 'response', output };
     const send =
-      at % 2 === 0 ? () => sendAsHook(output) : () => callWithContent(state_dir, 'intercept_tool', input);
+      at % 2 === 0 ? () => sendAsHook(output) : () => callWithContent(stateDir, 'intercept_tool', input);
     await assertOneDecision(send, at % 2 === 0 ? 'hook' : 'agent intercept_tool', content);
     const decide = () => operator.call('intercept_tool', input);
     await assertOneDecision(decide, 'person intercept_tool', content);
@@ -126,7 +131,12 @@ function sendAsHook(output: Json): Promise<unknown> {
     ...{ tool_use_id: null, approval_request_id: null },
     checks: [{ kind: 'result', tool: 'read_file', output }],
   };
-  return requestDecision(request, { state_dir, config_file: null, version: VERSION, user: 'alice' });
+  return requestDecision(request, {
+    state_dir: stateDir,
+    config_file: null,
+    version: VERSION,
+    user: 'alice',
+  });
 }
 
 /** Builds the JSON text of the content with a number. The first texts come in every layout before the next ones. */

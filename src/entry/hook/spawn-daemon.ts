@@ -12,8 +12,8 @@ const RESTART_PAUSE_MS = 30_000;
  * Starts the daemon for the next hooks, detached from this process, and does not wait for it. Does nothing if one was
  * started within the last 30 seconds.
  */
-export function spawnDaemon(location: HookLocation, state_dir: string, version: string): void {
-  const log = join(state_dir, 'daemon.log');
+export function spawnDaemon(location: HookLocation, stateDir: string, version: string): void {
+  const log = join(stateDir, 'daemon.log');
   const last = statSync(log, { throwIfNoEntry: false });
   if (last !== undefined && Date.now() - last.mtimeMs < RESTART_PAUSE_MS) return;
   const { O_CREAT, O_TRUNC, O_WRONLY } = constants;

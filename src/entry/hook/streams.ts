@@ -3,13 +3,13 @@ import { writeSync } from 'node:fs';
 /** The largest payload that is read, in bytes; larger ones are denied. */
 export const STDIN_BYTES_MAX = 10_485_760;
 
-/** Reads standard input to its end; `null` if it exceeds `bytes_max`. Rejects if it cannot be read. */
-export async function readInput(stdin: AsyncIterable<Buffer>, bytes_max: number): Promise<Buffer | null> {
+/** Reads standard input to its end; `null` if it exceeds `bytesMax`. Rejects if it cannot be read. */
+export async function readInput(stdin: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {
     bytes += chunk.length;
-    if (bytes > bytes_max) return null;
+    if (bytes > bytesMax) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -10,8 +10,8 @@ import { parseConfigValue } from '../../runtime/config/parse-config-value.ts';
 import { intelligenceSchema } from '../../runtime/config/schema-outside.ts';
 import { serve } from './testing/serve.ts';
 
-const state_dir = mkdtempSync(join(tmpdir(), 'advisor-limits-'));
-after(() => rmSync(state_dir, { recursive: true }));
+const stateDir = mkdtempSync(join(tmpdir(), 'advisor-limits-'));
+after(() => rmSync(stateDir, { recursive: true }));
 
 const written = {
   enabled: true,
@@ -24,11 +24,11 @@ const settings = parseConfigValue(written, intelligenceSchema, { env: {}, secret
 const EXPLAIN = {
   path: '/v1/intelligence/explain',
   body: { event_id: 'evt_000000000000000000000000' },
-  headers: { authorization: `Bearer ${ensureToken(state_dir, 'operator').token}` },
+  headers: { authorization: `Bearer ${ensureToken(stateDir, 'operator').token}` },
 };
 
-const buildCall = (index: number, input_tokens: number) =>
-  sampleEvent(index, { policy_name: 'service.advisor_call', metadata: { input_tokens } });
+const buildCall = (index: number, inputTokens: number) =>
+  sampleEvent(index, { policy_name: 'service.advisor_call', metadata: { input_tokens: inputTokens } });
 
 test('a used-up advisor budget answers 400', async () => {
   let asked = 0;
@@ -36,7 +36,7 @@ test('a used-up advisor budget answers 400', async () => {
     asked += 1;
     throw new ModelFailure('unreachable', 'There is no model.');
   };
-  const service = await serve({ state_dir, instead: { advisors: { settings, backend } } });
+  const service = await serve({ state_dir: stateDir, instead: { advisors: { settings, backend } } });
   const rows: readonly (readonly [tokens: readonly number[], status: number, code: string, limit: RegExp])[] =
     [
       [[1, 1], 400, 'budget_exceeded', /calls_per_day/],
@@ -61,17 +61,17 @@ test('a used-up advisor budget answers 400', async () => {
 test('a fifth advisor call at once answers 429', async () => {
   const held = Promise.withResolvers<never>();
   let asked = 0;
-  const all_asked = Promise.withResolvers<void>();
+  const allAsked = Promise.withResolvers<void>();
   const backend = () => {
     asked += 1;
-    if (asked === 4) all_asked.resolve();
+    if (asked === 4) allAsked.resolve();
     return held.promise;
   };
-  const service = await serve({ state_dir, instead: { advisors: { settings, backend } } });
+  const service = await serve({ state_dir: stateDir, instead: { advisors: { settings, backend } } });
   service.events.push(sampleEvent(0));
   try {
     const running = Array.from({ length: 4 }, () => service.ask(EXPLAIN));
-    await Promise.race([all_asked.promise, Promise.all(running)]);
+    await Promise.race([allAsked.promise, Promise.all(running)]);
     const refused = await service.ask(EXPLAIN);
     assert.deepEqual([refused.status, refused.json.code], [429, 'too_many_requests']);
     assert.notEqual(refused.headers['retry-after'], undefined);

@@ -28,19 +28,19 @@ function getCases({ input, example: written, check_body = {} }: AnyOperation): r
   const own = Object.keys(properties).filter((name) => name !== 'metadata');
   const optional = own.filter((name) => !required.includes(name) && example[name] === undefined);
   const ids = Object.keys(properties.context?.properties ?? {}).filter((name) => name.endsWith('_id'));
-  const with_ = (more: object) => ({ ...example, ...more });
+  const extend = (more: object) => ({ ...example, ...more });
   return [
     { name: 'as it is', body: example, wants: 'same' },
-    { name: 'unknown', body: with_({ [MARKER]: MARKER }), wants: /^A member of the body is not known here/ },
-    { name: 'free', body: with_({ metadata: { a: [MARKER] }, 'x-mine': MARKER }), wants: 'same' },
+    { name: 'unknown', body: extend({ [MARKER]: MARKER }), wants: /^A member of the body is not known here/ },
+    { name: 'free', body: extend({ metadata: { a: [MARKER] }, 'x-mine': MARKER }), wants: 'same' },
     ...own.map((name) => {
       const misspelt = name.length > 5 ? `${name.slice(0, -2)}${name.at(-1)}` : `${name}x`;
       const wants = new RegExp(`^\`${misspelt}\` is not known here.*did you mean \`\\w+\`\\?$`);
-      return { name: `misspelt ${name}`, body: with_({ [misspelt]: MARKER }), wants };
+      return { name: `misspelt ${name}`, body: extend({ [misspelt]: MARKER }), wants };
     }),
     ...optional
       .filter((name) => properties[name]!.type !== undefined)
-      .map((name): BodyCase => ({ name: `null ${name}`, body: with_({ [name]: null }), wants: 'same' })),
+      .map((name): BodyCase => ({ name: `null ${name}`, body: extend({ [name]: null }), wants: 'same' })),
     ...ids.flatMap((name): BodyCase[] => {
       const { [name]: _, ...without } = example;
       const differs = new RegExp(`^\`${name}\` is another one than \`context.${name}\``);
@@ -56,7 +56,7 @@ function getCases({ input, example: written, check_body = {} }: AnyOperation): r
           body: { ...without, [name]: 'one', context: { [name]: 'two' } },
           wants: differs,
         },
-        { name: `${name} null in context`, body: with_({ context: { [name]: null } }), wants: 'same' },
+        { name: `${name} null in context`, body: extend({ context: { [name]: null } }), wants: 'same' },
       ];
     }),
     ...(properties.context === undefined
@@ -64,12 +64,12 @@ function getCases({ input, example: written, check_body = {} }: AnyOperation): r
       : [
           {
             name: 'unknown in context',
-            body: with_({ context: { [MARKER]: 1 } }),
+            body: extend({ context: { [MARKER]: 1 } }),
             wants: /^A member of `context` is not/,
           },
           {
             name: 'misspelt in context',
-            body: with_({ context: { sesion_id: 's' } }),
+            body: extend({ context: { sesion_id: 's' } }),
             wants: /`context.session_id`|`session_id`/,
           },
         ]),
@@ -79,8 +79,8 @@ function getCases({ input, example: written, check_body = {} }: AnyOperation): r
         const both = new RegExp(`^\`${name}\`, \`${other}\` are names of one thing`);
         return [
           { name: other, body: { ...without, [other]: value }, wants: 'same' },
-          { name: `${name} and ${other}`, body: with_({ [other]: value }), wants: both },
-          { name: `${name} and null ${other}`, body: with_({ [other]: null }), wants: 'same' },
+          { name: `${name} and ${other}`, body: extend({ [other]: value }), wants: both },
+          { name: `${name} and null ${other}`, body: extend({ [other]: null }), wants: 'same' },
         ];
       }),
     ),
@@ -92,8 +92,8 @@ async function ask(service: TestServer, { http }: AnyOperation, body: object): P
 }
 
 test('every check route refuses what it does not know, and takes names where callers write them', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'bodies-'));
-  const service = await serve({ state_dir });
+  const stateDir = mkdtempSync(join(tmpdir(), 'bodies-'));
+  const service = await serve({ state_dir: stateDir });
   const counts: Record<string, number> = {};
   try {
     for (const operation of checks) {
@@ -116,7 +116,7 @@ test('every check route refuses what it does not know, and takes names where cal
     }
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true });
+    rmSync(stateDir, { recursive: true });
   }
   assert.deepEqual(counts, {
     guard_output: 27,
@@ -134,8 +134,8 @@ test('every check route refuses what it does not know, and takes names where cal
 });
 
 test('ids are the same at the top and in `context`', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'bodies-'));
-  const service = await serve({ state_dir });
+  const stateDir = mkdtempSync(join(tmpdir(), 'bodies-'));
+  const service = await serve({ state_dir: stateDir });
   const ids = { agent_id: 'a-7', session_id: 's-7', tenant_id: 't-7' };
   let ran = 0;
   try {
@@ -154,7 +154,7 @@ test('ids are the same at the top and in `context`', async () => {
     }
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true });
+    rmSync(stateDir, { recursive: true });
   }
   assert.equal(ran, 18);
 });

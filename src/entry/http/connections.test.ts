@@ -69,13 +69,13 @@ async function waitUntil(what: string, holds: () => Promise<boolean>): Promise<v
 test('no half-open request holds a file descriptor, whatever it drips and whether or not it reads', async () => {
   const patience = { headers_ms: 300, request_ms: 600, idle_ms: 300, silent_ms: 60_000, look_ms: 50 };
   const ended = await Promise.all(
-    drips.map(async (drip_of) => {
+    drips.map(async (dripOf) => {
       const service = await serve({ state_dir: scratch, patience });
-      const dripping = await openDrippingRequests(service, drip_of, 30);
-      await waitUntil(drip_of.name, async () => (await service.connections()) === 0);
+      const dripping = await openDrippingRequests(service, dripOf, 30);
+      await waitUntil(dripOf.name, async () => (await service.connections()) === 0);
       dripping.end();
       await service.close();
-      return drip_of.name;
+      return dripOf.name;
     }),
   );
   assert.equal(ended.length, 7);
@@ -84,14 +84,14 @@ test('no half-open request holds a file descriptor, whatever it drips and whethe
 test('complete requests get through while more clients drip than there may be connections', async () => {
   const service = await serve({ state_dir: scratch, connections_max: 128 });
   let answered = 0;
-  for (const drip_of of drips) {
-    const dripping = await openDrippingRequests(service, drip_of, 300);
+  for (const dripOf of drips) {
+    const dripping = await openDrippingRequests(service, dripOf, 300);
     for (let requested = 0; requested < 5; requested++) {
       const { status } = await service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
-      assert.equal(status, 200, drip_of.name);
+      assert.equal(status, 200, dripOf.name);
       answered++;
     }
-    assert.ok((await service.connections()) <= 128, drip_of.name);
+    assert.ok((await service.connections()) <= 128, dripOf.name);
     dripping.end();
   }
   assert.equal(answered, 35);

@@ -24,8 +24,8 @@ const rules = [
 ];
 
 test('only what is masked changes in a JSON value: every other byte is copied', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'digits-'));
-  const service = await serve({ state_dir, rules });
+  const stateDir = mkdtempSync(join(tmpdir(), 'digits-'));
+  const service = await serve({ state_dir: stateDir, rules });
   const file = JSON.stringify(before(EMAIL));
   const cases: readonly [string, string, string][] = [
     ['/v1/scan/structured', `{"payload":${before(EMAIL)}}`, 'modified_payload'],
@@ -46,13 +46,13 @@ test('only what is masked changes in a JSON value: every other byte is copied', 
     assert.equal(ran, 4);
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true });
+    rmSync(stateDir, { recursive: true });
   }
 });
 
 test('numbers are judged with the digits that leave, and twin members are refused', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'digits-'));
-  const service = await serve({ state_dir });
+  const stateDir = mkdtempSync(join(tmpdir(), 'digits-'));
+  const service = await serve({ state_dir: stateDir });
   const card = ['4111', '1111', '1111', '1111'].join('');
   const cases: readonly [string, string, number, string | undefined][] = [
     ['/v1/scan/structured', `{"payload":{"n":${card}.0}}`, 200, 'modify'],
@@ -74,6 +74,6 @@ test('numbers are judged with the digits that leave, and twin members are refuse
     assert.equal(ran, 7);
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true });
+    rmSync(stateDir, { recursive: true });
   }
 });

@@ -8,11 +8,11 @@ const GRACE_MS = 250;
  * Stops a server without aborting requests. It accepts no new connections, answers requests on open connections, and
  * marks each answer as the last one. Resolves when all connections are closed.
  */
-export async function drainConnections(app: FastifyInstance, grace_ms = GRACE_MS): Promise<void> {
+export async function drainConnections(app: FastifyInstance, graceMs = GRACE_MS): Promise<void> {
   const { server } = app;
   // Node's own `close` would also end connections on which the next request is already being sent.
   const closed = new Promise((done) => Server.prototype.close.call(server, done));
-  const looking = setInterval(() => server.closeIdleConnections(), grace_ms);
+  const looking = setInterval(() => server.closeIdleConnections(), graceMs);
   await closed;
   clearInterval(looking);
   await app.close();

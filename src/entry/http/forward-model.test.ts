@@ -49,12 +49,12 @@ async function startWorld(
   const decided: AuditEvent[] = [];
   const proxy = parseProxySettings({ target: `${upstream.url}/v1` });
   const llm = openTestLlm(budgets, decided);
-  const state_dir = mkdtempSync(join(tmpdir(), 'forward-model-'));
-  const service = await serve({ state_dir, proxy, llm: async () => llm });
+  const stateDir = mkdtempSync(join(tmpdir(), 'forward-model-'));
+  const service = await serve({ state_dir: stateDir, proxy, llm: async () => llm });
   t.after(async () => {
     await service.close();
     await llm.close();
-    rmSync(state_dir, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   });
   const forward = (envelope: object, headers: Record<string, string> = {}) =>
     service.ask({ path: '/v1/proxy/forward', body: envelope, headers });

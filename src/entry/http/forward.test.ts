@@ -36,12 +36,12 @@ async function startWorld(
   options: Partial<ServeOptions> & { readonly more?: object } = {},
 ): Promise<World> {
   const upstream = await startTestProvider(t, answers);
-  const state_dir = mkdtempSync(join(tmpdir(), 'forward-'));
+  const stateDir = mkdtempSync(join(tmpdir(), 'forward-'));
   const proxy = parseProxySettings({ target: upstream.url, ...options.more });
-  const service = await serve({ proxy, ...options, state_dir });
+  const service = await serve({ proxy, ...options, state_dir: stateDir });
   t.after(async () => {
     await service.close();
-    rmSync(state_dir, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   });
   return {
     service,
@@ -236,9 +236,9 @@ test('an address that the caller names must be public', async (t) => {
     'http://user:pass@example.com/',
     'nowhere',
   ];
-  for (const upstream_url of refused) {
-    const answer = await forward({ upstream_url, text_body: 'x' });
-    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], upstream_url);
+  for (const upstreamUrl of refused) {
+    const answer = await forward({ upstream_url: upstreamUrl, text_body: 'x' });
+    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], upstreamUrl);
   }
   assert.equal(refused.length, 14);
   assert.equal(upstream.requests.length, 0);

@@ -177,8 +177,8 @@ test('in gateway mode it must be known who acts', () =>
   }));
 
 test('who is meant reaches the audit log', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'routed-'));
-  const service = await serve({ state_dir, mode: 'gateway' });
+  const stateDir = mkdtempSync(join(tmpdir(), 'routed-'));
+  const service = await serve({ state_dir: stateDir, mode: 'gateway' });
   try {
     await service.ask(
       tool({ tool: 't', agent_id: 'a', session_id: 's', destination_agent_id: 'd', tenant_id: 'acme' }),
@@ -189,7 +189,7 @@ test('who is meant reaches the audit log', async () => {
     );
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   }
   const common = { caller_id: 'loopback' };
   assert.partialDeepStrictEqual(service.events, [

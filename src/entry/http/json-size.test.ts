@@ -37,9 +37,9 @@ test('a body with more parts than the limit is blocked, and one with far more is
   assert.deepEqual([within.status, within.json.coverage], [200, 'full']);
   const over = await scan(120_000);
   assert.deepEqual([over.status, over.json.decision, over.json.coverage], [200, 'block', 'partial']);
-  const far_over = await scan(400_000);
-  assert.deepEqual([far_over.status, far_over.json.code], [413, 'too_large']);
-  assert.match(far_over.json.error, /400000 keys and values/);
+  const farOver = await scan(400_000);
+  assert.deepEqual([farOver.status, farOver.json.code], [413, 'too_large']);
+  assert.match(farOver.json.error, /400000 keys and values/);
   await service.close();
   rmSync(scratch, { recursive: true });
 });

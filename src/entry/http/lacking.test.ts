@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { serve } from './testing/serve.ts';
 
 test('what the interface names and this version lacks is 503 with a sentence, and anything else 404', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'lacking-'));
-  const service = await serve({ state_dir });
+  const stateDir = mkdtempSync(join(tmpdir(), 'lacking-'));
+  const service = await serve({ state_dir: stateDir });
   const rows: readonly [string, number, string, RegExp][] = [
     ['/v1/dashboard/nothing', 503, 'not_configured', /dashboard/],
     ['/v1/alerts', 404, 'not_found', /no such route/],
@@ -23,7 +23,7 @@ test('what the interface names and this version lacks is 503 with a sentence, an
     }
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true });
+    rmSync(stateDir, { recursive: true });
   }
   assert.equal(rows.length, 5);
 });

@@ -10,14 +10,14 @@ import { openStdioInput, openStdioTransport } from '../mcp/stdio-input.ts';
 import { serve, type TestServer } from './testing/serve.ts';
 
 let service: TestServer;
-let state_dir: string;
+let stateDir: string;
 before(async () => {
-  state_dir = mkdtempSync(join(tmpdir(), 'messages-'));
-  service = await serve({ state_dir, body_bytes_max: 16_777_216 });
+  stateDir = mkdtempSync(join(tmpdir(), 'messages-'));
+  service = await serve({ state_dir: stateDir, body_bytes_max: 16_777_216 });
 });
 after(async () => {
   await service?.close();
-  rmSync(state_dir, { recursive: true, force: true });
+  rmSync(stateDir, { recursive: true, force: true });
 });
 
 interface ErrorReply {
@@ -141,7 +141,7 @@ test('both transports answer valid requests, and no notification or answer', asy
 
 test('a logged fault has its place and no content', async () => {
   const broken = await serve({
-    state_dir,
+    state_dir: stateDir,
     instead: {
       telemetry: {
         within: () => {

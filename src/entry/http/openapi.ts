@@ -59,8 +59,8 @@ const LLM_ERRORS = {
 
 /** Describes an LLM route. Bodies and errors have the provider's format, which the provider documents. */
 function describeLlmRoute({ http, wire, name, summary, example }: LlmRoute): object {
-  const in_path = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
-  const parameters = in_path.map((each) => ({
+  const inPath = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const parameters = inPath.map((each) => ({
     name: each,
     in: 'path',
     required: true,
@@ -121,7 +121,7 @@ const EVENT = {
 
 /** Describes a WebSocket as a GET with the answer 101, because OpenAPI has no WebSockets. */
 function describeEventRoute({ name, summary, description }: EventRoute): object {
-  const is_socket = name === 'events_websocket';
+  const isSocket = name === 'events_websocket';
   const parameters = [...STREAM_FIELDS, 'after', 'heartbeat'].map((each) => ({
     name: each,
     in: 'query',
@@ -137,7 +137,7 @@ function describeEventRoute({ name, summary, description }: EventRoute): object 
     security: [{}, { bearer: [] }, { serviceKey: [] }],
     parameters,
     responses: {
-      ...(is_socket
+      ...(isSocket
         ? {
             '101': {
               description: 'A WebSocket opens; each message is one event.',
@@ -337,11 +337,11 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 };
 
 function buildErrorContent(code: ErrorCode, operation: AnyOperation): object {
-  const of_check = code === 'internal_error' && isDecisionOperation(operation);
+  const ofCheck = code === 'internal_error' && isDecisionOperation(operation);
   const sentence = SENTENCES[code];
-  const decision = of_check ? { decision: 'block' } : {};
+  const decision = ofCheck ? { decision: 'block' } : {};
   return {
-    schema: { $ref: `#/components/schemas/${of_check ? 'FaultOfCheck' : 'Error'}` },
+    schema: { $ref: `#/components/schemas/${ofCheck ? 'FaultOfCheck' : 'Error'}` },
     ...(sentence !== undefined && {
       example: { error: sentence, code, ...decision, request_id: EXAMPLE_REQUEST_ID },
     }),

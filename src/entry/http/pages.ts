@@ -32,8 +32,8 @@ export const assets: readonly Asset[] = [
   buildAsset(REDOC, 'redoc/bundles/redoc.standalone.js', SCRIPT),
 ];
 
-function buildAsset(route: string, package_path: string, type: string): Asset {
-  return { route, file: route.slice(route.lastIndexOf('/') + 1), package_path, type };
+function buildAsset(route: string, packagePath: string, type: string): Asset {
+  return { route, file: route.slice(route.lastIndexOf('/') + 1), package_path: packagePath, type };
 }
 
 /** Uses relative URLs, so that the pages also work below a path of a reverse proxy. */

@@ -173,12 +173,12 @@ function isServedAt({ http }: AnyOperation, path: string): boolean {
 async function addGate(
   app: FastifyInstance,
   served: readonly Pick<AnyOperation, 'http'>[],
-  cors_origins: readonly string[],
+  corsOrigins: readonly string[],
 ): Promise<void> {
-  if (cors_origins.length > 0) {
+  if (corsOrigins.length > 0) {
     const { default: cors } = await import('@fastify/cors');
     await app.register(cors, {
-      origin: cors_origins.includes('*') ? '*' : [...cors_origins],
+      origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
       methods: ['GET', 'HEAD', 'POST', 'PUT'],
       exposedHeaders: ['x-request-id', 'x-service-decision', 'x-service-event-id'],
       maxAge: 600,

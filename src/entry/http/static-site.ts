@@ -50,14 +50,14 @@ const LISTED_AGAIN_MS = 250;
  */
 export function addStaticSite(app: FastifyInstance, site: StaticSite): void {
   let listed: Promise<SiteFiles> | null = null;
-  let listed_ms = 0;
+  let listedMs = 0;
   app.get(`${site.prefix}*`, async (request, reply) => {
     const name = (request.params as { '*': string })['*'] || 'index.html';
     listed ??= listFiles(site.folders);
     let files = await listed;
     // A site that is built later, or again with other names, is found without a restart.
-    if (!files.has(name) && Date.now() - listed_ms > LISTED_AGAIN_MS) {
-      listed_ms = Date.now();
+    if (!files.has(name) && Date.now() - listedMs > LISTED_AGAIN_MS) {
+      listedMs = Date.now();
       listed = listFiles(site.folders);
       files = await listed;
     }
@@ -71,11 +71,11 @@ export function addStaticSite(app: FastifyInstance, site: StaticSite): void {
 export async function sendSiteFile(
   reply: FastifyReply,
   path: string,
-  is_hashed: boolean,
+  isHashed: boolean,
 ): Promise<FastifyReply> {
   return reply
     .headers(HEADERS)
-    .header('cache-control', is_hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+    .header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
     .header('content-type', TYPES[extname(path)])
     .send(await readFile(path));
 }

@@ -21,7 +21,7 @@ const pair = createApiKey('pair');
 const auditor = createApiKey('auditor');
 const idle = createApiKey('idle');
 
-const api_keys = [
+const apiKeys = [
   { ...checking.entry },
   { ...scoped.entry, tenants: ['acme'], agents: ['a'] },
   { ...pair.entry, tenants: ['acme', 'globex'], agents: ['a', 'b'] },
@@ -107,7 +107,7 @@ test('every operation runs its example only for callers with its permission', as
   const llm = openExampleLlm(t);
   const service = await serve({
     state_dir: scratch,
-    auth: { api_keys },
+    auth: { api_keys: apiKeys },
     documents: [PREFERENCES],
     proxy,
     llm,
@@ -122,8 +122,8 @@ test('every operation runs its example only for callers with its permission', as
         const answer = await service.ask({ ...request, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
         // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
-        const needs_store = operation.needs === 'store' || MANAGED.test(operation.name);
-        const passed = needs_store && !operation.name.startsWith('agents_') ? 503 : 200;
+        const needsStore = operation.needs === 'store' || MANAGED.test(operation.name);
+        const passed = needsStore && !operation.name.startsWith('agents_') ? 503 : 200;
         const done = operation.name === LINK ? 400 : ABSENT.test(operation.name) ? 404 : passed;
         if (may.includes(who as Who)) assert.equal(answer.status, done, note);
         else if (operation.permission === null) assert.equal(answer.status, 403, note);
@@ -145,8 +145,8 @@ function assertRefused(
   note: string,
 ) {
   // An operation for signed-in users asks a caller on this machine to sign in.
-  const signs_in = permission === 'account:own' && who === 'loopback';
-  const recognised = ['loopback', 'checking', 'idle', 'operator'].includes(who) && !signs_in;
+  const signsIn = permission === 'account:own' && who === 'loopback';
+  const recognised = ['loopback', 'checking', 'idle', 'operator'].includes(who) && !signsIn;
   assert.equal(answer.status, recognised ? 403 : 401, note);
   assert.equal(answer.json.code, recognised ? 'forbidden' : 'unauthenticated', note);
   assert.equal('www-authenticate' in answer.headers, !recognised, note);
@@ -200,7 +200,7 @@ const tool = (named: object, key: string): TestRequest => ({
 });
 
 test('a credential names what is in its scope, and what it leaves no choice about is filled in', async () => {
-  const service = await serve({ state_dir: scratch, auth: { api_keys } });
+  const service = await serve({ state_dir: scratch, auth: { api_keys: apiKeys } });
   const cases: readonly { ask: TestRequest; status: number; recorded?: object }[] = [
     {
       ask: scan({}),
@@ -261,7 +261,7 @@ test('a credential names what is in its scope, and what it leaves no choice abou
 });
 
 test('the audit log shows a caller its own, and never more than its scope', async () => {
-  const service = await serve({ state_dir: scratch, auth: { api_keys } });
+  const service = await serve({ state_dir: scratch, auth: { api_keys: apiKeys } });
   const query = (filter: object, headers: Record<string, string> = {}) =>
     service.ask({ path: '/v1/audit/query', body: filter, headers });
   try {

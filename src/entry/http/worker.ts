@@ -33,12 +33,12 @@ runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
   const { target, providers } = config.proxy;
-  const calls_models = target !== undefined || providers.length > 0;
+  const callsModels = target !== undefined || providers.length > 0;
   return {
     close: () => drainConnections(app),
     warm: async () => {
       await compileValidators(operations.filter(({ counts_checks }) => counts_checks === true));
-      if (calls_models) await warmLlm(llm);
+      if (callsModels) await warmLlm(llm);
     },
   };
 });

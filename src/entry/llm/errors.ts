@@ -6,8 +6,8 @@ import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { FAULT, STATUS } from '../web/errors.ts';
 
 /** Formats a refusal as an error of the provider's API. */
-export function formatRefusal({ code, message }: Refusal, request_id: string): WireError {
-  return { status: STATUS[code], code, message, request_id, extra: {} };
+export function formatRefusal({ code, message }: Refusal, requestId: string): WireError {
+  return { status: STATUS[code], code, message, request_id: requestId, extra: {} };
 }
 
 /** Formats an internal error. It blocks, and reveals nothing of the cause. */
@@ -22,11 +22,11 @@ export function formatFault(request: Pick<FastifyRequest, 'id'>): WireError {
 }
 
 /** Formats a denial by the policy: the members of every check are next to the provider's own fields. */
-export function formatDenial(denial: Ruling, request_id: string): WireError {
+export function formatDenial(denial: Ruling, requestId: string): WireError {
   const { verdict } = denial;
   const { reason, scan_duration_ms: _, ...members } = buildVerdictReply(denial);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
   // Coding agents treat a 403 as a failed login: they hide the reason and try again.
   const [status, code] = verdict.fault ? [500, 'internal_error'] : [400, 'policy_violation'];
-  return { status, code, message, request_id, extra: { ...members, reason } };
+  return { status, code, message, request_id: requestId, extra: { ...members, reason } };
 }

@@ -164,13 +164,13 @@ function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
       tenant_id: readHeader(request, 'x-service-tenant'),
     },
   );
-  const source_agent_id = agent_id === 'unknown' ? null : agent_id;
-  if (runtime.mode === 'gateway' && source_agent_id === null)
+  const sourceAgentId = agent_id === 'unknown' ? null : agent_id;
+  if (runtime.mode === 'gateway' && sourceAgentId === null)
     throw new Refusal('agent_context_required', 'Say which agent calls: send its name as `x-service-agent`.');
   return {
     tenant_id,
     agent_id,
-    source_agent_id,
+    source_agent_id: sourceAgentId,
     session_id: readHeader(request, 'x-service-session') ?? readHeader(request, 'x-claude-code-session-id'),
     declared_tags: [],
     now_ms: runtime.now_ms(),
@@ -178,6 +178,6 @@ function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
 }
 
 /** Returns the text of a header; `null` if it is absent or blank. */
-function readHeader(request: FastifyRequest, name: string, chars_max?: number): string | null {
-  return dropBlankName(readNameHeader(request, name, chars_max));
+function readHeader(request: FastifyRequest, name: string, charsMax?: number): string | null {
+  return dropBlankName(readNameHeader(request, name, charsMax));
 }

@@ -23,8 +23,8 @@ export function addLlmRoutes(app: FastifyInstance, ports: LlmPorts): void {
     scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, bytes, done) =>
       done(null, bytes),
     );
-    const by_url = Map.groupBy(llmRoutes, ({ http, url }) => url ?? http.path);
-    for (const [url, routes] of by_url) scope.route(getRoute(url, routes, ports));
+    const byUrl = Map.groupBy(llmRoutes, ({ http, url }) => url ?? http.path);
+    for (const [url, routes] of byUrl) scope.route(getRoute(url, routes, ports));
     // Anthropic's clients use this path as a health check.
     scope.route({ method: 'GET', url: '/api/hello', handler: (_request, reply) => reply.code(200).send() });
   });

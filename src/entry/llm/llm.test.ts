@@ -267,8 +267,8 @@ test('a budget that renews says when a client can try again', () =>
       for (const path of expectRows(3, ['/v1/chat/completions', '/v1/responses', '/v1/messages'])) {
         const { status, headers } = await send({ path, body: ask('Hello') });
         assert.deepEqual([status, headers['x-should-retry']], [400, 'false'], path);
-        const wait_s = Number(headers['retry-after']);
-        assert.ok(Number.isInteger(wait_s) && wait_s >= 1, `${path}: ${headers['retry-after']}`);
+        const waitS = Number(headers['retry-after']);
+        assert.ok(Number.isInteger(waitS) && waitS >= 1, `${path}: ${headers['retry-after']}`);
       }
       assert.equal(received.length, 0);
     },

@@ -16,8 +16,8 @@ const GEMINI = (body: { error: { status: string; message: string } }) => [
 ];
 
 test('a route of a provider that is not served is an error in the shape of its API', async () => {
-  const state_dir = mkdtempSync(join(tmpdir(), 'unknown-'));
-  const service = await serve({ state_dir });
+  const stateDir = mkdtempSync(join(tmpdir(), 'unknown-'));
+  const service = await serve({ state_dir: stateDir });
   try {
     const rows = [
       ['/v1/files', OPENAI, /not served/],
@@ -45,6 +45,6 @@ test('a route of a provider that is not served is an error in the shape of its A
       );
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   }
 });

@@ -33,7 +33,7 @@ function findErrorWriter(path: string, { headers }: FastifyRequest): WireFormat[
   const family = apiFamilies.find(({ known_paths }) => known_paths.test(path))?.name;
   if (family === undefined) return null;
   // Both APIs have the path of the list of models, and only Anthropic's clients send this header.
-  const is_anthropic = family === 'openai' && headers['anthropic-version'] !== undefined;
-  const shown = is_anthropic ? 'anthropic' : family;
+  const isAnthropic = family === 'openai' && headers['anthropic-version'] !== undefined;
+  const shown = isAnthropic ? 'anthropic' : family;
   return wireFormats.find((format) => format.family === shown)?.errorBody ?? null;
 }

@@ -21,12 +21,12 @@ export async function writeModelResponse(
 ): Promise<void> {
   const all = { ...groupByName(headers), ...reply.getHeaders() } as OutgoingHttpHeaders;
   const { raw } = reply;
-  const is_whole = typeof body === 'string' || body instanceof Uint8Array;
-  raw.writeHead(status, is_whole ? { ...all, 'content-length': Buffer.byteLength(body) } : all);
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+  raw.writeHead(status, isWhole ? { ...all, 'content-length': Buffer.byteLength(body) } : all);
   // The framework's `send` would copy the headers again and wrap the stream. An invalid header throws before this line
   // and is handled as any other error.
   reply.hijack();
-  if (is_whole) {
+  if (isWhole) {
     raw.end(body);
     return;
   }
@@ -56,9 +56,9 @@ async function pumpBody(
  * Waits until the client reads the written bytes or disconnects. A client that reads nothing for `silent_ms` is
  * disconnected.
  */
-async function waitForDrain(raw: ServerResponse, silent_ms: number): Promise<void> {
+async function waitForDrain(raw: ServerResponse, silentMs: number): Promise<void> {
   if (raw.destroyed) return;
-  const watchdog = setTimeout(() => raw.destroy(), silent_ms);
+  const watchdog = setTimeout(() => raw.destroy(), silentMs);
   const gone = new AbortController();
   try {
     await Promise.race([

@@ -39,9 +39,9 @@ test('the last request of a pipe gets its answer, and no subscription or cancell
     [request(2), request(1), cancel(2)],
   ];
   for (const messages of expectRows(3, rows)) {
-    const began_ms = performance.now();
+    const beganMs = performance.now();
     assert.equal(await pipeMessages(messages, true), '{"jsonrpc":"2.0","id":1,"result":{}}\n');
-    assert.ok(performance.now() - began_ms < 10_000);
+    assert.ok(performance.now() - beganMs < 10_000);
   }
   assert.equal(await pipeMessages([request(1)], false), '', 'the library closes with its input');
 });

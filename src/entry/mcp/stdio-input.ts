@@ -23,16 +23,16 @@ export interface StdioInput {
  */
 export function openStdioInput(stdin: Readable): StdioInput {
   const stream = new PassThrough();
-  const open_ids = new Set<string | number>();
-  let is_at_end = false;
+  const openIds = new Set<string | number>();
+  let isAtEnd = false;
   const endIfAnswered = () => {
-    if (is_at_end && open_ids.size === 0) stream.destroy();
+    if (isAtEnd && openIds.size === 0) stream.destroy();
   };
   const forwardInput = async () => {
     for await (const chunk of stdin) if (!stream.write(chunk)) await once(stream, 'drain');
     setTimeout(() => stream.destroy(), ANSWER_MS_MAX).unref();
     while (stream.readableLength > 0 && !stream.destroyed) await nextTurn();
-    is_at_end = true;
+    isAtEnd = true;
     endIfAnswered();
   };
   forwardInput().catch(() => stream.destroy());
@@ -45,13 +45,13 @@ export function openStdioInput(stdin: Readable): StdioInput {
       const { onmessage, onclose } = transport;
       const send = transport.send.bind(transport);
       transport.onmessage = (message) => {
-        countRequest(open_ids, message);
+        countRequest(openIds, message);
         onmessage?.(message);
       };
       transport.send = async (message) => {
         await send(message);
         if (!('id' in message) || 'method' in message || message.id === undefined) return;
-        open_ids.delete(message.id);
+        openIds.delete(message.id);
         endIfAnswered();
       };
       transport.onclose = () => {
@@ -82,9 +82,9 @@ export function openStdioTransport(
 }
 
 /** Adds the id of a request that has one answer, which a subscription has not, and removes that of a cancelled one. */
-function countRequest(open_ids: Set<string | number>, message: JSONRPCMessage): void {
+function countRequest(openIds: Set<string | number>, message: JSONRPCMessage): void {
   if (!('method' in message)) return;
-  if ('id' in message && message.method !== 'subscriptions/listen') open_ids.add(message.id);
+  if ('id' in message && message.method !== 'subscriptions/listen') openIds.add(message.id);
   const { requestId } = (message.params ?? {}) as { readonly requestId?: string | number };
-  if (message.method === 'notifications/cancelled' && requestId !== undefined) open_ids.delete(requestId);
+  if (message.method === 'notifications/cancelled' && requestId !== undefined) openIds.delete(requestId);
 }

@@ -28,19 +28,16 @@ interface HeldBody {
 }
 
 /**
- * Limits the bodies of one worker: `bodies_bytes_max` for all bodies that are being read, `body_bytes_max` for each.
+ * Limits the bodies of one worker: `bodiesBytesMax` for all bodies that are being read, `body_bytes_max` for each.
  * The function takes the stream of a body and returns the stream to read instead, or a refusal if the memory is full.
  * Full memory closes the connections of bodies that have been incomplete for two seconds, the oldest first.
  */
-export function limitBodyMemory(
-  body_bytes_max: number,
-  bodies_bytes_max = BODIES_BYTES_MAX,
-): BodyMemoryLimit {
-  const most = Math.max(bodies_bytes_max, body_bytes_max);
+export function limitBodyMemory(bodyBytesMax: number, bodiesBytesMax = BODIES_BYTES_MAX): BodyMemoryLimit {
+  const most = Math.max(bodiesBytesMax, bodyBytesMax);
   const held = new Set<HeldBody>();
-  let held_bytes = 0;
+  let heldBytes = 0;
   const release = (body: HeldBody): void => {
-    if (held.delete(body)) held_bytes -= body.bytes;
+    if (held.delete(body)) heldBytes -= body.bytes;
   };
   const hold = (response: ServerResponse): HeldBody => {
     const body = { response, began_ms: performance.now(), bytes: 0 };
@@ -49,14 +46,14 @@ export function limitBodyMemory(
     return body;
   };
   const take = (body: HeldBody, bytes: number): boolean => {
-    if (held_bytes + bytes > most) closeStalled(held, body, release);
-    if (!held.has(body) || held_bytes + bytes > most) return false;
-    held_bytes += bytes;
+    if (heldBytes + bytes > most) closeStalled(held, body, release);
+    if (!held.has(body) || heldBytes + bytes > most) return false;
+    heldBytes += bytes;
     body.bytes += bytes;
     return true;
   };
   const admit = (body: HeldBody, bytes: number): Refusal | null => {
-    if (body.bytes + bytes > body_bytes_max) return buildSizeRefusal('more', body_bytes_max);
+    if (body.bytes + bytes > bodyBytesMax) return buildSizeRefusal('more', bodyBytesMax);
     return take(body, bytes) ? null : buildMemoryRefusal();
   };
   return (payload, headers, response) => {
@@ -65,7 +62,7 @@ export function limitBodyMemory(
       const body = hold(response);
       return createCountingStream(payload, (bytes) => admit(body, bytes));
     }
-    if (announced > body_bytes_max) return buildSizeRefusal(announced, body_bytes_max);
+    if (announced > bodyBytesMax) return buildSizeRefusal(announced, bodyBytesMax);
     if (announced <= SMALL_BODY_BYTES) return payload;
     const body = hold(response);
     if (take(body, announced)) return payload;
@@ -80,10 +77,10 @@ function closeStalled(
   asking: HeldBody,
   release: (body: HeldBody) => void,
 ): void {
-  const before_ms = performance.now() - STALLED_MS;
+  const beforeMs = performance.now() - STALLED_MS;
   for (const body of held) {
     // A `Set` iterates from the oldest to the newest.
-    if (body.began_ms > before_ms) return;
+    if (body.began_ms > beforeMs) return;
     if (body === asking || body.response.req.complete) continue;
     release(body);
     body.response.destroy();
@@ -104,9 +101,9 @@ function createCountingStream(payload: Readable, admit: (bytes: number) => Refus
   return payload.pipe(counter);
 }
 
-function buildSizeRefusal(bytes: number | 'more', body_bytes_max: number): Refusal {
+function buildSizeRefusal(bytes: number | 'more', bodyBytesMax: number): Refusal {
   const size = bytes === 'more' ? 'is larger than the limit' : `has ${bytes} bytes, more than the limit`;
-  return new Refusal('too_large', `The body ${size} of ${body_bytes_max} bytes (\`server.body_bytes_max\`).`);
+  return new Refusal('too_large', `The body ${size} of ${bodyBytesMax} bytes (\`server.body_bytes_max\`).`);
 }
 
 function buildMemoryRefusal(): Refusal {

@@ -26,8 +26,8 @@ export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number)
     let body: unknown;
     try {
       const { readBody } = request.routeOptions.config;
-      const nodes_max = Math.max(NODES_MIN, scanNodesMax() * NODES_FACTOR);
-      body = parseJson(bytes, request.headers['content-type'] ?? '', nodes_max, readBody);
+      const nodesMax = Math.max(NODES_MIN, scanNodesMax() * NODES_FACTOR);
+      body = parseJson(bytes, request.headers['content-type'] ?? '', nodesMax, readBody);
     } catch (error) {
       done(error as Error);
       return;
@@ -51,16 +51,16 @@ declare module 'fastify' {
 function parseJson(
   bytes: Buffer,
   type: string,
-  nodes_max: number,
+  nodesMax: number,
   readBody = (text: string) => text,
 ): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8Type(type)) throw new Refusal('unsupported_media_type', 'Send JSON as UTF-8.');
   if (!isUtf8(bytes)) throw new Refusal('invalid_request', 'The body is not valid UTF-8.');
-  if (hasMoreNodes(bytes, nodes_max)) {
+  if (hasMoreNodes(bytes, nodesMax)) {
     throw new Refusal(
       'too_large',
-      `The body has more than ${nodes_max} keys and values. Send less, or raise \`scan.nodes_max\`.`,
+      `The body has more than ${nodesMax} keys and values. Send less, or raise \`scan.nodes_max\`.`,
     );
   }
   const text = bytes.toString('utf8');

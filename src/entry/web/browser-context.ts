@@ -38,19 +38,19 @@ export function openBrowserContext(
   request: FastifyRequest,
   reply: FastifyReply,
   check: CheckBrowser,
-  is_navigation: boolean,
+  isNavigation: boolean,
 ): BrowserContext {
   const { headers, method, socket } = request.raw;
   const peer = { address: socket.remoteAddress, headers, method: method ?? '' };
-  const checked = check(peer, { is_navigation });
+  const checked = check(peer, { is_navigation: isNavigation });
   if ('refused' in checked) throw new Refusal('forbidden', checked.refused);
   const { kind, origin, address } = checked;
-  const set = (name: string, value: string | null, same_site: 'Strict' | 'Lax', seconds?: number): void => {
+  const set = (name: string, value: string | null, sameSite: 'Strict' | 'Lax', seconds?: number): void => {
     const secure = kind === 'secure' ? '; Secure' : '';
     const age = value === null ? '; Max-Age=0' : seconds === undefined ? '' : `; Max-Age=${seconds}`;
     reply.header(
       'set-cookie',
-      `${name}=${value ?? ''}; Path=/; HttpOnly; SameSite=${same_site}${secure}${age}`,
+      `${name}=${value ?? ''}; Path=/; HttpOnly; SameSite=${sameSite}${secure}${age}`,
     );
   };
   const agent = headers['user-agent'];

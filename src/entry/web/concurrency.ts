@@ -15,12 +15,12 @@ export interface ConcurrencyLimit {
 }
 
 /** Creates the limit for one kind of route: the number of requests that it answers at a time. */
-export function limitConcurrency(requests_max = REQUESTS_MAX): ConcurrencyLimit {
+export function limitConcurrency(requestsMax = REQUESTS_MAX): ConcurrencyLimit {
   let running = 0;
   const refusal = (): Refusal | null =>
-    running < requests_max
+    running < requestsMax
       ? null
-      : new Refusal('unavailable', `This worker is answering ${requests_max} requests already. Try again.`);
+      : new Refusal('unavailable', `This worker is answering ${requestsMax} requests already. Try again.`);
   return {
     refusal,
     run: async (work) => {

@@ -26,17 +26,17 @@ interface Connection {
  * with an incomplete request are closed first, then idle ones, so that complete requests are served while thousands of
  * clients send slowly.
  */
-export function limitConnections(server: Server, connections_max = computeConnectionsMax()): void {
-  server.maxConnections = connections_max;
-  const crowded = Math.max(1, Math.floor(connections_max * CROWDED));
+export function limitConnections(server: Server, connectionsMax = computeConnectionsMax()): void {
+  server.maxConnections = connectionsMax;
+  const crowded = Math.max(1, Math.floor(connectionsMax * CROWDED));
   const open = new Map<Socket, Connection>();
-  let paused_until_ms = 0;
+  let pausedUntilMs = 0;
   server.on('connection', (socket: Socket) => {
     open.set(socket, { exchange: null });
     socket.once('close', () => open.delete(socket));
-    if (open.size <= crowded || performance.now() < paused_until_ms) return;
-    const closed = closeIdleConnections(open, socket, connections_max - crowded + 1);
-    if (closed === 0) paused_until_ms = performance.now() + SCAN_PAUSE_MS;
+    if (open.size <= crowded || performance.now() < pausedUntilMs) return;
+    const closed = closeIdleConnections(open, socket, connectionsMax - crowded + 1);
+    if (closed === 0) pausedUntilMs = performance.now() + SCAN_PAUSE_MS;
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = open.get(request.socket);
@@ -97,11 +97,11 @@ export async function runWithoutSilenceLimit<Result>(
   socket: Socket,
   run: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const silent_ms = socket.timeout ?? 0;
+  const silentMs = socket.timeout ?? 0;
   socket.setTimeout(0);
   try {
     return await run();
   } finally {
-    socket.setTimeout(silent_ms);
+    socket.setTimeout(silentMs);
   }
 }

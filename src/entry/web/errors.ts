@@ -47,9 +47,9 @@ export const FAULT =
   'The service could not answer because of a fault of its own. Treat it as a block; its log says more.';
 
 /** Builds the body of an error: a message for people, a code for programs, and the request ID. */
-export function buildErrorBody(refusal: Refusal, request_id: string): object {
+export function buildErrorBody(refusal: Refusal, requestId: string): object {
   const { message, code, details, extra } = refusal;
-  return { ...extra, error: message, code, ...(details.length > 0 && { details }), request_id };
+  return { ...extra, error: message, code, ...(details.length > 0 && { details }), request_id: requestId };
 }
 
 /** Answers an error, expected or not. On a check route an internal error answers `block` as well. */

@@ -99,9 +99,9 @@ function admitRequest(
 ): Refusal | null | Promise<Refusal | null> {
   const refusal = refuse?.(request) ?? refuseEncoded(request);
   if (refusal !== null || credential === 'none') return refusal;
-  const is_optional = credential === 'optional';
+  const isOptional = credential === 'optional';
   const settle = (outcome: Caller | AuthenticationFailure): Refusal | null => {
-    if ('denied' in outcome) return is_optional ? null : new Refusal(outcome.denied, outcome.reason);
+    if ('denied' in outcome) return isOptional ? null : new Refusal(outcome.denied, outcome.reason);
     const refused = refuseCaller?.(outcome) ?? null;
     if (refused === null) request.caller = outcome;
     return refused;
@@ -116,7 +116,7 @@ function admitRequest(
   if (!(outcome instanceof Promise)) return settle(outcome);
   // A route with an optional credential answers while the store of the sessions does not.
   return outcome.then(settle, (fault: unknown) => {
-    if (!is_optional) throw fault;
+    if (!isOptional) throw fault;
     return null;
   });
 }

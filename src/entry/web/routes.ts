@@ -32,10 +32,10 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
   const { method, produces = JSON_TYPE } = operation.http;
   const read = getReader(operation);
   const limit = operation.permission === null ? UNLIMITED_CONCURRENCY : ports.limit;
-  const is_navigation = operation.http.redirects === true;
+  const isNavigation = operation.http.redirects === true;
   const browserOf = (request: FastifyRequest, reply: FastifyReply) =>
-    openBrowserContext(request, reply, ports.checkBrowser, is_navigation);
-  const named_user = operation.for_users !== undefined || operation.calls_models === true;
+    openBrowserContext(request, reply, ports.checkBrowser, isNavigation);
+  const namedUser = operation.for_users !== undefined || operation.calls_models === true;
   const refuse = () => operation.unavailable?.(ports.runtime) ?? null;
   const route: GuardedRoute = {
     method,
@@ -52,7 +52,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         caller: request.caller ?? ANONYMOUS_CALLER,
         request_id: request.id,
         tenant_id: readNameHeader(request, 'x-service-tenant'),
-        ...(named_user && { user_id: readNameHeader(request, 'x-service-user') }),
+        ...(namedUser && { user_id: readNameHeader(request, 'x-service-user') }),
         ...(operation.calls_models === true && { llm: ports.llm }),
         ...(operation.browser === true && { browser: browserOf(request, reply) }),
         signal: () => createDisconnectSignal(reply),
@@ -62,7 +62,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         operation.calls_models === true
           ? await runWithoutSilenceLimit(request.raw.socket, call)
           : await call();
-      if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
+      if (isNavigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
       if (isFaultVerdict(output)) return answerFaultVerdict(output, request, reply);
@@ -141,14 +141,14 @@ const NAME_CHARS_MAX = 256;
 export function readNameHeader(
   { headers }: FastifyRequest,
   header: string,
-  chars_max = NAME_CHARS_MAX,
+  charsMax = NAME_CHARS_MAX,
 ): string | null {
   const name = headers[header];
   if (name === undefined) return null;
-  if (typeof name === 'string' && name.length <= chars_max && !/[^\x20-\x7e]/.test(name)) return name;
+  if (typeof name === 'string' && name.length <= charsMax && !/[^\x20-\x7e]/.test(name)) return name;
   throw new Refusal(
     'invalid_request',
-    `\`${header}\` must be at most ${chars_max} printable ASCII characters.`,
+    `\`${header}\` must be at most ${charsMax} printable ASCII characters.`,
   );
 }
 

@@ -16,9 +16,9 @@ const getToken = (result: SignInResult): string => {
   return result.outcome === 'signed_in' ? result.session_token : '';
 };
 
-const signIn = (store: Store, user_id = 'ann', password = TEST_PASSWORD) => {
+const signIn = (store: Store, userId = 'ann', password = TEST_PASSWORD) => {
   const world = openTestAccounts(store);
-  const ask = (name = user_id, typed = password, origin = TEST_ORIGIN) =>
+  const ask = (name = userId, typed = password, origin = TEST_ORIGIN) =>
     world.accounts.signInWithPassword({ user_id: name, password: typed }, origin);
   return { ...world, ask };
 };
@@ -62,8 +62,11 @@ withStores('accounts', (law) => {
   law('the first link makes one administrator, and no second one', async ({ store }) => {
     const { accounts } = signIn(store);
     const links = [await accounts.createFirstLink(), await accounts.createFirstLink()];
-    const use = (link: string | null, user_id: string) =>
-      accounts.signInWithLink({ token: link!.split('#')[1]!, password: TEST_PASSWORD, user_id }, TEST_ORIGIN);
+    const use = (link: string | null, userId: string) =>
+      accounts.signInWithLink(
+        { token: link!.split('#')[1]!, password: TEST_PASSWORD, user_id: userId },
+        TEST_ORIGIN,
+      );
     const made = await Promise.all([use(links[0]!, 'root'), use(links[1]!, 'eve')]);
     assert.equal(made.filter(({ outcome }) => outcome === 'signed_in').length, 1);
     assert.equal((await accounts.listUsers('', 10)).length, 1);
@@ -217,8 +220,8 @@ withStores('accounts', (law) => {
     await add('ann');
     await add('eve');
     const first = await ask();
-    const device_token = first.outcome === 'signed_in' ? first.device_token : '';
-    const device = { ...TEST_ORIGIN, device_token };
+    const deviceToken = first.outcome === 'signed_in' ? first.device_token : '';
+    const device = { ...TEST_ORIGIN, device_token: deviceToken };
     const guess = (origin = TEST_ORIGIN) => ask('ann', 'wrong', origin);
     for (let at = 0; at < 20; at += 1) await guess();
     assert.ok(waits.splice(0).length > 0);
@@ -260,7 +263,7 @@ withStores('accounts', (law) => {
       const { session } = (await accounts.identify(getToken(await ask())))!;
       const { secret } = (await accounts.startTotp('ann'))!;
       const totp = new TOTP({ secret });
-      const code = (ahead_ms = 0) => totp.generate({ timestamp: now_ms() + ahead_ms });
+      const code = (aheadMs = 0) => totp.generate({ timestamp: now_ms() + aheadMs });
       assert.equal((await accounts.confirmTotp(session, code())).outcome, 'done');
       assert.equal(await accounts.startTotp('ann'), null, 'it is set up already');
       pass(60_000);

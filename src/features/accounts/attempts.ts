@@ -46,12 +46,12 @@ interface Counter {
 export async function countGuess(
   parts: AccountParts,
   kind: 'account' | 'totp',
-  user_id: string,
+  userId: string,
   origin: SignInOrigin,
 ): Promise<CountedAttempt> {
   const { db } = await parts.store();
-  const account = buildAccountCounter(parts.settings, kind, user_id);
-  if (origin.device_token !== null && (await isKnownDevice(parts, user_id, origin.device_token))) {
+  const account = buildAccountCounter(parts.settings, kind, userId);
+  if (origin.device_token !== null && (await isKnownDevice(parts, userId, origin.device_token))) {
     const subject = `${account.subject}:${hashToken(origin.device_token)}`;
     const attempts = await increment(parts, { ...account, subject });
     const forgive = () => deleteCounters(db, [subject]);
@@ -73,8 +73,8 @@ export async function countStart(parts: AccountParts, { address }: SignInOrigin)
 }
 
 /** Ends the delays of a user on all devices, and those of all addresses. */
-export async function deleteDelays(db: Db, user_id: string): Promise<void> {
-  const subjects = (['account', 'totp'] as const).map((kind) => nameAccountSubject(kind, user_id));
+export async function deleteDelays(db: Db, userId: string): Promise<void> {
+  const subjects = (['account', 'totp'] as const).map((kind) => nameAccountSubject(kind, userId));
   await db
     .deleteFrom('sign_in_counters')
     .where((eb) =>
@@ -90,17 +90,17 @@ export async function deleteDelays(db: Db, user_id: string): Promise<void> {
     .execute();
 }
 
-function buildAccountCounter(settings: AccountSettings, kind: 'account' | 'totp', user_id: string): Counter {
+function buildAccountCounter(settings: AccountSettings, kind: 'account' | 'totp', userId: string): Counter {
   return {
-    subject: nameAccountSubject(kind, user_id),
+    subject: nameAccountSubject(kind, userId),
     max: settings.attempts_per_account_max,
     interval_ms: settings.attempt_delay_ms * INTERVALS[kind],
   };
 }
 
 /** Names an account by its hash: people type passwords into the field of the name. */
-function nameAccountSubject(kind: 'account' | 'totp', user_id: string): string {
-  return `${kind}:${hashToken(user_id)}`;
+function nameAccountSubject(kind: 'account' | 'totp', userId: string): string {
+  return `${kind}:${hashToken(userId)}`;
 }
 
 /** Returns `null` on loopback, where all users of the machine share one address. */
@@ -124,11 +124,11 @@ async function takeTurns(
 ): Promise<Pick<CountedAttempt, 'retry_seconds' | 'is_first_over'>> {
   const turns = [];
   for (const counter of counters) turns.push(await takeTurn(parts, counter));
-  const is_first_over = turns.some((turn) => turn.is_first_over);
-  const wait_ms = Math.max(...turns.map((turn) => turn.wait_ms));
-  if (wait_ms > WAIT_MS_MAX) return { retry_seconds: Math.ceil(wait_ms / 1_000), is_first_over };
-  if (wait_ms > 0) await parts.wait(wait_ms);
-  return { retry_seconds: null, is_first_over };
+  const isFirstOver = turns.some((turn) => turn.is_first_over);
+  const waitMs = Math.max(...turns.map((turn) => turn.wait_ms));
+  if (waitMs > WAIT_MS_MAX) return { retry_seconds: Math.ceil(waitMs / 1_000), is_first_over: isFirstOver };
+  if (waitMs > 0) await parts.wait(waitMs);
+  return { retry_seconds: null, is_first_over: isFirstOver };
 }
 
 /** Counts an attempt. Returns the time until its turn in milliseconds; one later than `WAIT_MS_MAX` is not reserved. */
@@ -138,27 +138,28 @@ async function takeTurn(
 ): Promise<{ wait_ms: number; is_first_over: boolean }> {
   const { subject, max, interval_ms } = counter;
   const attempts = await increment(parts, counter);
-  const is_first_over = attempts === max + 1;
-  if (attempts <= max) return { wait_ms: 0, is_first_over };
+  const isFirstOver = attempts === max + 1;
+  if (attempts <= max) return { wait_ms: 0, is_first_over: isFirstOver };
   const { db } = await parts.store();
-  const now_ms = parts.ports().now_ms();
+  const nowMs = parts.ports().now_ms();
   const reserved = await db
     .updateTable('sign_in_counters')
     .set({
-      next_ms: sql<number>`(case when next_ms > ${now_ms} then next_ms else ${now_ms} end) + ${interval_ms}`,
+      next_ms: sql<number>`(case when next_ms > ${nowMs} then next_ms else ${nowMs} end) + ${interval_ms}`,
     })
     .where('subject', '=', subject)
-    .where('next_ms', '<=', now_ms + WAIT_MS_MAX)
+    .where('next_ms', '<=', nowMs + WAIT_MS_MAX)
     .returning('next_ms')
     .executeTakeFirst();
-  if (reserved !== undefined) return { wait_ms: reserved.next_ms - interval_ms - now_ms, is_first_over };
+  if (reserved !== undefined)
+    return { wait_ms: reserved.next_ms - interval_ms - nowMs, is_first_over: isFirstOver };
   const full = await db
     .selectFrom('sign_in_counters')
     .select('next_ms')
     .where('subject', '=', subject)
     .executeTakeFirst();
-  const wait_ms = Math.max(WAIT_MS_MAX + 1, Number(full?.next_ms ?? now_ms) - now_ms);
-  return { wait_ms, is_first_over };
+  const waitMs = Math.max(WAIT_MS_MAX + 1, Number(full?.next_ms ?? nowMs) - nowMs);
+  return { wait_ms: waitMs, is_first_over: isFirstOver };
 }
 
 /** Adds one to a counter, and returns the sum. The counter starts again after `attempts_window` without an attempt. */
@@ -167,17 +168,17 @@ async function increment(
   { subject, max, interval_ms }: Counter,
 ): Promise<number> {
   const { db } = await store();
-  const last_ms = ports().now_ms();
-  const next_ms = last_ms + interval_ms;
-  const is_old = sql<boolean>`sign_in_counters.last_ms <= ${last_ms - settings.attempts_window_ms}`;
+  const lastMs = ports().now_ms();
+  const nextMs = lastMs + interval_ms;
+  const isOld = sql<boolean>`sign_in_counters.last_ms <= ${lastMs - settings.attempts_window_ms}`;
   const row = await db
     .insertInto('sign_in_counters')
-    .values({ subject, attempts: 1, last_ms, next_ms })
+    .values({ subject, attempts: 1, last_ms: lastMs, next_ms: nextMs })
     .onConflict((conflict) =>
       conflict.column('subject').doUpdateSet({
-        attempts: sql<number>`case when ${is_old} then 1 else sign_in_counters.attempts + 1 end`,
-        last_ms,
-        next_ms: sql<number>`case when ${is_old} or sign_in_counters.attempts < ${max} then ${next_ms} else sign_in_counters.next_ms end`,
+        attempts: sql<number>`case when ${isOld} then 1 else sign_in_counters.attempts + 1 end`,
+        last_ms: lastMs,
+        next_ms: sql<number>`case when ${isOld} or sign_in_counters.attempts < ${max} then ${nextMs} else sign_in_counters.next_ms end`,
       }),
     )
     .returning('attempts')

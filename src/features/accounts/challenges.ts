@@ -25,8 +25,8 @@ export async function createChallenge(
   value: string = randomBytes(32).toString('base64url'),
 ): Promise<string> {
   const { db } = await store();
-  const expires_ms = ports().now_ms() + TTL_MS;
-  const row = { challenge_sha256: hashToken(value), kind, user_id, data, attempts: 0, expires_ms };
+  const expiresMs = ports().now_ms() + TTL_MS;
+  const row = { challenge_sha256: hashToken(value), kind, user_id, data, attempts: 0, expires_ms: expiresMs };
   await db.insertInto('sign_in_challenges').values(row).execute();
   return value;
 }

@@ -14,11 +14,11 @@ export const accountsFeature: Feature = {
     return {
       members: {
         accounts: accounts.open,
-        identifyUser: async (session_token) =>
-          (await (await accounts.open()).identify(session_token))?.caller ?? null,
+        identifyUser: async (sessionToken) =>
+          (await (await accounts.open()).identify(sessionToken))?.caller ?? null,
         // Every start calls this, so it loads little.
-        prepareFirstSignIn: async (is_terminal) => {
-          if (!is_terminal) return (await hasAdministrator((await store()).db)) ? null : { link: null };
+        prepareFirstSignIn: async (isTerminal) => {
+          if (!isTerminal) return (await hasAdministrator((await store()).db)) ? null : { link: null };
           const link = await (await import('./manage-users.ts')).createFirstLink(parts());
           return link === null ? null : { link };
         },

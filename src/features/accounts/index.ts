@@ -39,14 +39,14 @@ export function openAccounts(parts: AccountParts) {
   const provider = openProviderOnDemand(parts);
   return {
     settings: parts.settings,
-    startOidc: async (return_to: string, origin: SignInOrigin & { readonly origin: string }) =>
-      startOidc(parts, await provider(), return_to, origin),
+    startOidc: async (returnTo: string, origin: SignInOrigin & { readonly origin: string }) =>
+      startOidc(parts, await provider(), returnTo, origin),
     finishOidc: async (answer: OidcAnswer, origin: SignInOrigin, binding: string | null) =>
       finishOidc(parts, await provider(), answer, origin, binding),
     /** Returns where a user of the provider signs out of it too; `null` if that is not possible. */
-    oidcSignOutUrl: async (back_to: string) =>
+    oidcSignOutUrl: async (backTo: string) =>
       provider().then(
-        ({ signOutUrl }) => signOutUrl(back_to),
+        ({ signOutUrl }) => signOutUrl(backTo),
         () => null,
       ),
     hasAdministrator: async () => hasAdministrator((await parts.store()).db),
@@ -90,17 +90,17 @@ function openProviderOnDemand({ settings: { oidc } }: AccountParts): () => Promi
   });
   return () =>
     opened.open().catch((fault) => {
-      const is_missing = fault instanceof MissingPackage;
-      throw new Unavailable(is_missing ? fault.message : UNREACHABLE, fault);
+      const isMissing = fault instanceof MissingPackage;
+      throw new Unavailable(isMissing ? fault.message : UNREACHABLE, fault);
     });
 }
 
 /** Finds the user of a session cookie; `null` if the session is not valid, or the user is disabled. */
 async function identifyUserOfSession(
   parts: AccountParts,
-  session_token: string,
+  sessionToken: string,
 ): Promise<SignedInUser | null> {
-  const session = await findSession(parts, session_token);
+  const session = await findSession(parts, sessionToken);
   if (session === null) return null;
   const account = await users.findAccount(parts, session.user_id);
   if (account === null || account.is_disabled) return null;
@@ -116,8 +116,12 @@ async function identifyUserOfSession(
   return { caller, account, session };
 }
 
-async function signOut(parts: AccountParts, session_token: string, caller_id: string): Promise<void> {
+async function signOut(parts: AccountParts, sessionToken: string, callerId: string): Promise<void> {
   const { db } = await parts.store();
-  if (await deleteSession(db, session_token))
-    await recordAccountEvent(parts.ports, { phase: 'sign_out', reason: 'A user signed out.', caller_id });
+  if (await deleteSession(db, sessionToken))
+    await recordAccountEvent(parts.ports, {
+      phase: 'sign_out',
+      reason: 'A user signed out.',
+      caller_id: callerId,
+    });
 }

@@ -30,23 +30,23 @@ export function buildAccountJobs({ config, store, ports }: Parts): readonly Main
 /** Deletes what has ended, and returns the number of rows. */
 export async function deleteStaleSignIns(
   { db }: Store,
-  now_ms: number,
+  nowMs: number,
   { idle_ms, absolute_ms, attempts_window_ms }: AccountSettings,
 ): Promise<number> {
   const ended = await Promise.all([
     db
       .deleteFrom('user_sessions')
       .where((eb) =>
-        eb.or([eb('seen_ms', '<=', now_ms - idle_ms), eb('created_ms', '<=', now_ms - absolute_ms)]),
+        eb.or([eb('seen_ms', '<=', nowMs - idle_ms), eb('created_ms', '<=', nowMs - absolute_ms)]),
       )
       .executeTakeFirst(),
-    db.deleteFrom('user_links').where('expires_ms', '<=', now_ms).executeTakeFirst(),
-    db.deleteFrom('sign_in_challenges').where('expires_ms', '<=', now_ms).executeTakeFirst(),
-    db.deleteFrom('known_devices').where('expires_ms', '<=', now_ms).executeTakeFirst(),
+    db.deleteFrom('user_links').where('expires_ms', '<=', nowMs).executeTakeFirst(),
+    db.deleteFrom('sign_in_challenges').where('expires_ms', '<=', nowMs).executeTakeFirst(),
+    db.deleteFrom('known_devices').where('expires_ms', '<=', nowMs).executeTakeFirst(),
     db
       .deleteFrom('sign_in_counters')
-      .where('last_ms', '<=', now_ms - attempts_window_ms)
-      .where('next_ms', '<=', now_ms)
+      .where('last_ms', '<=', nowMs - attempts_window_ms)
+      .where('next_ms', '<=', nowMs)
       .executeTakeFirst(),
   ]);
   return ended.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0);

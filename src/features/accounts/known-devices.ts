@@ -14,14 +14,14 @@ const DEVICES_MAX = 20;
 /** Returns whether the user has signed in with this browser before. */
 export async function isKnownDevice(
   { store, ports }: Pick<AccountParts, 'store' | 'ports'>,
-  user_id: string,
-  device_token: string,
+  userId: string,
+  deviceToken: string,
 ): Promise<boolean> {
   const row = await (await store()).db
     .selectFrom('known_devices')
     .select('expires_ms')
-    .where('token_sha256', '=', hashToken(device_token))
-    .where('user_id', '=', user_id)
+    .where('token_sha256', '=', hashToken(deviceToken))
+    .where('user_id', '=', userId)
     .executeTakeFirst();
   return row !== undefined && ports().now_ms() < row.expires_ms;
 }
@@ -32,28 +32,30 @@ export async function isKnownDevice(
  */
 export async function rememberDevice(
   db: Db,
-  now_ms: number,
-  user_id: string,
-  device_token: string | null,
+  nowMs: number,
+  userId: string,
+  deviceToken: string | null,
 ): Promise<string> {
   const made = randomBytes(32).toString('base64url');
-  const token_sha256 = hashToken(made);
-  if (device_token !== null)
+  const tokenSha256 = hashToken(made);
+  if (deviceToken !== null)
     await db
       .updateTable('known_devices')
-      .set({ token_sha256 })
-      .where('token_sha256', '=', hashToken(device_token))
+      .set({ token_sha256: tokenSha256 })
+      .where('token_sha256', '=', hashToken(deviceToken))
       .execute();
-  const expires_ms = now_ms + DEVICE_SECONDS * 1_000;
+  const expiresMs = nowMs + DEVICE_SECONDS * 1_000;
   await db
     .insertInto('known_devices')
-    .values({ token_sha256, user_id, expires_ms })
-    .onConflict((conflict) => conflict.columns(['token_sha256', 'user_id']).doUpdateSet({ expires_ms }))
+    .values({ token_sha256: tokenSha256, user_id: userId, expires_ms: expiresMs })
+    .onConflict((conflict) =>
+      conflict.columns(['token_sha256', 'user_id']).doUpdateSet({ expires_ms: expiresMs }),
+    )
     .execute();
   const surplus = await db
     .selectFrom('known_devices')
     .select('token_sha256')
-    .where('user_id', '=', user_id)
+    .where('user_id', '=', userId)
     .orderBy('expires_ms', 'desc')
     .orderBy('token_sha256')
     .offset(DEVICES_MAX)
@@ -62,7 +64,7 @@ export async function rememberDevice(
   if (surplus.length > 0)
     await db
       .deleteFrom('known_devices')
-      .where('user_id', '=', user_id)
+      .where('user_id', '=', userId)
       .where(
         'token_sha256',
         'in',
@@ -73,6 +75,6 @@ export async function rememberDevice(
 }
 
 /** Forgets all devices of a user. */
-export async function forgetDevices(db: Db, user_id: string): Promise<void> {
-  await db.deleteFrom('known_devices').where('user_id', '=', user_id).execute();
+export async function forgetDevices(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('known_devices').where('user_id', '=', userId).execute();
 }

@@ -29,17 +29,17 @@ export interface AddedUser {
 export async function addUser(
   parts: AccountParts,
   added: AddedUser,
-  caller_id: string,
+  callerId: string,
 ): Promise<{ readonly user: Account; readonly link: string } | null> {
   const { db } = await parts.store();
-  const user_id = normalizeUserId(added.user_id);
+  const userId = normalizeUserId(added.user_id);
   const { roles, tenants } = added;
-  if ((await findUserRow(db, user_id)) !== null) return null;
-  await recordUserChange(parts, 'user_add', user_id, caller_id, 'A user was added.', { roles, tenants });
-  const user = { user_id, name: added.name ?? user_id, roles, tenants, created_by: caller_id };
+  if ((await findUserRow(db, userId)) !== null) return null;
+  await recordUserChange(parts, 'user_add', userId, callerId, 'A user was added.', { roles, tenants });
+  const user = { user_id: userId, name: added.name ?? userId, roles, tenants, created_by: callerId };
   if (!(await insertUser(db, parts.ports().now_ms(), user))) return null;
-  const link = await linkFor(parts, db, user_id);
-  return { user: (await findAccount(parts, user_id))!, link };
+  const link = await linkFor(parts, db, userId);
+  return { user: (await findAccount(parts, userId))!, link };
 }
 
 /** Lists accounts in the order of their names, from the one after `after` on. */
@@ -70,17 +70,17 @@ export async function changeUser(
   parts: AccountParts,
   name: string,
   change: { readonly roles?: readonly Role[]; readonly tenants?: readonly string[] },
-  caller_id: string,
+  callerId: string,
 ): Promise<Account | null> {
   const { db } = await parts.store();
-  const user_id = normalizeUserId(name);
-  if ((await findUserRow(db, user_id)) === null) return null;
+  const userId = normalizeUserId(name);
+  if ((await findUserRow(db, userId)) === null) return null;
   const { roles, tenants } = change;
   await recordUserChange(
     parts,
     'user_change',
-    user_id,
-    caller_id,
+    userId,
+    callerId,
     'The roles or tenants of a user were changed.',
     {
       ...(roles && { roles }),
@@ -93,70 +93,70 @@ export async function changeUser(
       ...(roles && { roles: JSON.stringify(roles) }),
       ...(tenants && { tenants: JSON.stringify(tenants) }),
     })
-    .where('user_id', '=', user_id)
+    .where('user_id', '=', userId)
     .execute();
-  return findAccount(parts, user_id);
+  return findAccount(parts, userId);
 }
 
 /** Disables a user, which ends the sessions at once, or enables the user again. */
 export async function setUserDisabled(
   parts: AccountParts,
   name: string,
-  is_disabled: boolean,
-  caller_id: string,
+  isDisabled: boolean,
+  callerId: string,
 ): Promise<Account | null> {
   const { db } = await parts.store();
-  const user_id = normalizeUserId(name);
-  if ((await findUserRow(db, user_id)) === null) return null;
-  const phase = is_disabled ? 'user_disable' : 'user_enable';
+  const userId = normalizeUserId(name);
+  if ((await findUserRow(db, userId)) === null) return null;
+  const phase = isDisabled ? 'user_disable' : 'user_enable';
   await recordUserChange(
     parts,
     phase,
-    user_id,
-    caller_id,
-    `A user was ${is_disabled ? 'disabled' : 'enabled'}.`,
+    userId,
+    callerId,
+    `A user was ${isDisabled ? 'disabled' : 'enabled'}.`,
   );
-  const disabled_ms = is_disabled ? parts.ports().now_ms() : null;
-  await db.updateTable('users').set({ disabled_ms }).where('user_id', '=', user_id).execute();
-  if (is_disabled) await endAccess(db, user_id);
-  return findAccount(parts, user_id);
+  const disabledMs = isDisabled ? parts.ports().now_ms() : null;
+  await db.updateTable('users').set({ disabled_ms: disabledMs }).where('user_id', '=', userId).execute();
+  if (isDisabled) await endAccess(db, userId);
+  return findAccount(parts, userId);
 }
 
 /** Removes the password and all second factors, ends the sessions, and returns a one-time link. */
 export async function resetUser(
   parts: AccountParts,
   name: string,
-  caller_id: string,
+  callerId: string,
 ): Promise<{ readonly user: Account; readonly link: string } | null> {
   const { db } = await parts.store();
-  const user_id = normalizeUserId(name);
-  if ((await findUserRow(db, user_id)) === null) return null;
+  const userId = normalizeUserId(name);
+  if ((await findUserRow(db, userId)) === null) return null;
   const reason = 'The password and the second factors of a user were removed.';
-  await recordUserChange(parts, 'user_reset', user_id, caller_id, reason);
+  await recordUserChange(parts, 'user_reset', userId, callerId, reason);
   await db
     .updateTable('users')
     .set({ password_hash: null, totp_secret: null, totp_confirmed: 0, totp_step: 0 })
-    .where('user_id', '=', user_id)
+    .where('user_id', '=', userId)
     .execute();
-  await db.deleteFrom('passkeys').where('user_id', '=', user_id).execute();
-  await deleteDelays(db, user_id);
-  await endAccess(db, user_id);
-  const link = await linkFor(parts, db, user_id);
-  return { user: (await findAccount(parts, user_id))!, link };
+  await db.deleteFrom('passkeys').where('user_id', '=', userId).execute();
+  await deleteDelays(db, userId);
+  await endAccess(db, userId);
+  const link = await linkFor(parts, db, userId);
+  return { user: (await findAccount(parts, userId))!, link };
 }
 
 /** Ends the delays of sign-in after wrong proofs, of a user and of all addresses. */
 export async function unlockUser(
   parts: AccountParts,
   name: string,
-  caller_id: string,
+  callerId: string,
 ): Promise<Account | null> {
-  const user_id = normalizeUserId(name);
-  const account = await findAccount(parts, user_id);
+  const userId = normalizeUserId(name);
+  const account = await findAccount(parts, userId);
   if (account === null) return null;
   const reason = 'The delays of sign-in were ended for a user and for all addresses.';
-  await recordUserChange(parts, 'user_unlock', user_id, caller_id, reason);
-  await deleteDelays((await parts.store()).db, user_id);
+  await recordUserChange(parts, 'user_unlock', userId, callerId, reason);
+  await deleteDelays((await parts.store()).db, userId);
   return account;
 }
 
@@ -164,14 +164,14 @@ export async function unlockUser(
 export async function endUserSessions(
   parts: AccountParts,
   name: string,
-  session_id: string | null,
-  caller_id: string,
+  sessionId: string | null,
+  callerId: string,
 ): Promise<number> {
   const { db } = await parts.store();
-  const user_id = normalizeUserId(name);
-  const count = await revokeSessions(db, user_id, session_id === null ? {} : { session_id });
+  const userId = normalizeUserId(name);
+  const count = await revokeSessions(db, userId, sessionId === null ? {} : { session_id: sessionId });
   if (count > 0)
-    await recordUserChange(parts, 'session_revoke', user_id, caller_id, 'Sessions of a user were ended.', {
+    await recordUserChange(parts, 'session_revoke', userId, callerId, 'Sessions of a user were ended.', {
       count,
     });
   return count;
@@ -194,25 +194,30 @@ export async function createFirstLink({
 function linkFor(
   { ports, settings }: AccountParts,
   db: Kysely<StoreTables>,
-  user_id: string,
+  userId: string,
 ): Promise<string> {
-  return createUserLink(db, user_id, ports().now_ms() + settings.link_ms, settings.public_url);
+  return createUserLink(db, userId, ports().now_ms() + settings.link_ms, settings.public_url);
 }
 
-async function endAccess(db: Kysely<StoreTables>, user_id: string): Promise<void> {
-  await revokeSessions(db, user_id);
-  await deleteUserLinks(db, user_id);
-  await forgetDevices(db, user_id);
-  await db.deleteFrom('sign_in_challenges').where('user_id', '=', user_id).execute();
+async function endAccess(db: Kysely<StoreTables>, userId: string): Promise<void> {
+  await revokeSessions(db, userId);
+  await deleteUserLinks(db, userId);
+  await forgetDevices(db, userId);
+  await db.deleteFrom('sign_in_challenges').where('user_id', '=', userId).execute();
 }
 
 async function recordUserChange(
   { ports }: AccountParts,
   phase: AccountPhase,
-  user_id: string,
-  caller_id: string,
+  userId: string,
+  callerId: string,
   reason: string,
   more: Readonly<Record<string, readonly string[] | number>> = {},
 ): Promise<void> {
-  await recordAccountEvent(ports, { phase, reason, caller_id, metadata: { user_id, ...more } });
+  await recordAccountEvent(ports, {
+    phase,
+    reason,
+    caller_id: callerId,
+    metadata: { user_id: userId, ...more },
+  });
 }

@@ -31,18 +31,18 @@ export type OidcResult =
 export async function startOidc(
   parts: AccountParts,
   provider: OpenIdProvider,
-  return_to: string,
+  returnTo: string,
   origin: SignInOrigin & { readonly origin: string },
 ): Promise<StartedOidc | null> {
   if (!(await countStart(parts, origin))) return null;
-  const redirect_uri = `${origin.origin}${CALLBACK_PATH}`;
-  const { url, state, nonce, code_verifier } = await provider.begin(redirect_uri);
+  const redirectUri = `${origin.origin}${CALLBACK_PATH}`;
+  const { url, state, nonce, code_verifier } = await provider.begin(redirectUri);
   const binding = randomBytes(32).toString('base64url');
   const started: OidcSignInState = {
     nonce,
     code_verifier,
-    redirect_uri,
-    return_to: keepOwnPath(return_to),
+    redirect_uri: redirectUri,
+    return_to: keepOwnPath(returnTo),
     binding_sha256: hashToken(binding),
   };
   await createChallenge(parts, 'oidc', { user_id: null, data: JSON.stringify(started) }, state);
@@ -81,8 +81,8 @@ export async function finishOidc(
   const user = await keepUser(parts, parts.settings.oidc!, proved);
   if (typeof user === 'string') return failSignIn(parts, null, origin, user);
   if (user.disabled_ms !== null) return failSignIn(parts, user, origin, 'disabled');
-  const has_second_factor = readNames(proved.claims, 'amr').includes('mfa');
-  const result = await beginSession(parts, user, 'oidc', has_second_factor, origin);
+  const hasSecondFactor = readNames(proved.claims, 'amr').includes('mfa');
+  const result = await beginSession(parts, user, 'oidc', hasSecondFactor, origin);
   if (result.outcome !== 'signed_in') return failSignIn(parts, user, origin, 'refused');
   return { ...result, return_to: started.return_to };
 }
@@ -105,14 +105,14 @@ async function keepUser(
 ): Promise<UserRow | OidcFailure> {
   const { db } = await store();
   const { roles, tenants } = mapClaims(settings, claims);
-  const user_id = normalizeUserId(readNames(claims, settings.claims.user)[0] ?? subject);
+  const userId = normalizeUserId(readNames(claims, settings.claims.user)[0] ?? subject);
   if (roles.length === 0 || tenants.length === 0) return 'no_access';
-  if (!/^[a-z0-9][a-z0-9._@+|-]{0,127}$/.test(user_id)) return 'no_access';
+  if (!/^[a-z0-9][a-z0-9._@+|-]{0,127}$/.test(userId)) return 'no_access';
   // Some providers send the text `false`. Others leave the claim out.
   const { email_verified = true } = claims;
-  const is_verified = email_verified === true || email_verified === 'true';
-  if (!is_verified && settings.claims.user === 'email') return 'no_access';
-  const name = (readNames(claims, settings.claims.name)[0] ?? user_id).slice(0, 256);
+  const isVerified = email_verified === true || email_verified === 'true';
+  if (!isVerified && settings.claims.user === 'email') return 'no_access';
+  const name = (readNames(claims, settings.claims.name)[0] ?? userId).slice(0, 256);
   const present = await db
     .selectFrom('users')
     .select('user_id')
@@ -120,13 +120,20 @@ async function keepUser(
     .where('subject', '=', subject)
     .executeTakeFirst();
   if (present === undefined) {
-    const created_by = `oidc:${issuer}`;
-    const user = { user_id, name, roles, tenants, created_by, openid: { issuer, subject } };
+    const createdBy = `oidc:${issuer}`;
+    const user = {
+      user_id: userId,
+      name,
+      roles,
+      tenants,
+      created_by: createdBy,
+      openid: { issuer, subject },
+    };
     // A name belongs to the user who had it first, so that a provider cannot take over a local user.
     if (!(await insertUser(db, ports().now_ms(), user))) return 'name_taken';
-    const metadata = { user_id, roles, tenants };
+    const metadata = { user_id: userId, roles, tenants };
     const reason = 'A user signed in for the first time.';
-    await recordAccountEvent(ports, { phase: 'user_add', reason, caller_id: `user:${user_id}`, metadata });
+    await recordAccountEvent(ports, { phase: 'user_add', reason, caller_id: `user:${userId}`, metadata });
   } else {
     await db
       .updateTable('users')
@@ -135,7 +142,7 @@ async function keepUser(
       .where('subject', '=', subject)
       .execute();
   }
-  return (await findUserRow(db, present?.user_id ?? user_id)) ?? 'refused';
+  return (await findUserRow(db, present?.user_id ?? userId)) ?? 'refused';
 }
 
 /** Maps claims to roles and tenants. A value that no mapping names gives nothing. */
@@ -160,8 +167,8 @@ function readNames(claims: Readonly<Record<string, unknown>>, path: string): rea
   const value =
     exact ??
     path.split('.').reduce<unknown>((at, name) => {
-      const is_record = typeof at === 'object' && at !== null && Object.hasOwn(at, name);
-      return is_record ? (at as Record<string, unknown>)[name] : undefined;
+      const isRecord = typeof at === 'object' && at !== null && Object.hasOwn(at, name);
+      return isRecord ? (at as Record<string, unknown>)[name] : undefined;
     }, claims);
   return [value].flat().filter((one): one is string => typeof one === 'string' && one.trim() !== '');
 }
@@ -172,6 +179,6 @@ export function keepOwnPath(path: string): string {
   if (!/^\/dashboard(?:[/?#]|$)/.test(path) || /[\\\x00-\x20]/.test(path) || !URL.canParse(path, base))
     return '/dashboard';
   const { origin, pathname, search, hash } = new URL(path, base);
-  const is_own = origin === base && /^\/dashboard(?:\/|$)/.test(pathname);
-  return is_own ? `${pathname}${search}${hash}` : '/dashboard';
+  const isOwn = origin === base && /^\/dashboard(?:\/|$)/.test(pathname);
+  return isOwn ? `${pathname}${search}${hash}` : '/dashboard';
 }

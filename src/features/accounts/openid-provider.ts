@@ -23,14 +23,14 @@ export interface OidcClaims {
 
 /** An OpenID provider, whose addresses come from its discovery document. */
 export interface OpenIdProvider {
-  readonly begin: (redirect_uri: string) => Promise<OidcRequest>;
+  readonly begin: (redirectUri: string) => Promise<OidcRequest>;
   /** Exchanges the code of an answer, and verifies the ID token. Rejects for anything that is not valid. */
   readonly finish: (
     answer: URL,
     expected: Pick<OidcRequest, 'state' | 'nonce' | 'code_verifier'>,
   ) => Promise<OidcClaims>;
   /** Returns the address at which the provider signs the user out; `null` if it has none. */
-  readonly signOutUrl: (back_to: string) => string | null;
+  readonly signOutUrl: (backTo: string) => string | null;
 }
 
 /** Seconds for one request to the provider. */
@@ -41,15 +41,21 @@ export async function openOpenIdProvider(settings: OidcSettings): Promise<OpenId
   const library = await loadLibrary();
   const config = await discoverProvider(library, settings);
   return {
-    begin: async (redirect_uri) => {
+    begin: async (redirectUri) => {
       const state = library.randomState();
       const nonce = library.randomNonce();
-      const code_verifier = library.randomPKCECodeVerifier();
-      const code_challenge = await library.calculatePKCECodeChallenge(code_verifier);
+      const codeVerifier = library.randomPKCECodeVerifier();
+      const codeChallenge = await library.calculatePKCECodeChallenge(codeVerifier);
       const scope = settings.scopes.join(' ');
-      const pkce = { code_challenge, code_challenge_method: 'S256' };
-      const url = library.buildAuthorizationUrl(config, { redirect_uri, scope, state, nonce, ...pkce });
-      return { url: url.href, state, nonce, code_verifier };
+      const pkce = { code_challenge: codeChallenge, code_challenge_method: 'S256' };
+      const url = library.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope,
+        state,
+        nonce,
+        ...pkce,
+      });
+      return { url: url.href, state, nonce, code_verifier: codeVerifier };
     },
     finish: async (answer, { state, nonce, code_verifier }) => {
       const tokens = await library.authorizationCodeGrant(config, answer, {
@@ -62,16 +68,16 @@ export async function openOpenIdProvider(settings: OidcSettings): Promise<OpenId
       if (claims === undefined) throw new Error('the answer has no ID token');
       return { issuer: claims.iss, subject: claims.sub, claims };
     },
-    signOutUrl: (back_to) =>
+    signOutUrl: (backTo) =>
       config.serverMetadata().end_session_endpoint === undefined
         ? null
-        : library.buildEndSessionUrl(config, { post_logout_redirect_uri: back_to }).href,
+        : library.buildEndSessionUrl(config, { post_logout_redirect_uri: backTo }).href,
   };
 }
 
 async function discoverProvider(library: Library, settings: OidcSettings): Promise<Configuration> {
   const { issuer, client_id, client_secret, clock_tolerance_seconds } = settings;
-  const is_local = issuer.startsWith('http:');
+  const isLocal = issuer.startsWith('http:');
   return library.discovery(
     new URL(issuer),
     client_id,
@@ -80,7 +86,7 @@ async function discoverProvider(library: Library, settings: OidcSettings): Promi
     {
       timeout: TIMEOUT_SECONDS,
       // The signature of the ID token is verified even though it comes from the provider itself over TLS.
-      execute: [library.enableNonRepudiationChecks, ...(is_local ? [library.allowInsecureRequests] : [])],
+      execute: [library.enableNonRepudiationChecks, ...(isLocal ? [library.allowInsecureRequests] : [])],
     },
   );
 }

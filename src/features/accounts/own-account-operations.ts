@@ -140,10 +140,10 @@ const PROOF_MS_MAX = 10 * 60_000;
 export async function requireRecentProof(context: Context): Promise<SignedInUser> {
   const user = await requireSession(context);
   const { account, session } = user;
-  const has_factor = account.has_totp || account.passkey_count > 0;
-  const proved_ms = has_factor ? (session.second_factor_ms ?? 0) : session.created_ms;
-  if (context.runtime.now_ms() - proved_ms < PROOF_MS_MAX) return user;
-  if (!has_factor)
+  const hasFactor = account.has_totp || account.passkey_count > 0;
+  const provedMs = hasFactor ? (session.second_factor_ms ?? 0) : session.created_ms;
+  if (context.runtime.now_ms() - provedMs < PROOF_MS_MAX) return user;
+  if (!hasFactor)
     throw new Refusal('forbidden', 'The sign-in is too old to add a second factor. Sign out and in again.');
   const message = 'Prove your second factor before you change it, or sign out and in again.';
   throw new Refusal('forbidden', message, [], { second_factor_required: true });
@@ -198,8 +198,8 @@ export const sessionRevoke = defineOperation({
 });
 
 /** Describes the sessions of a user. */
-export async function describeSessions(user_id: string, { runtime }: Context, current: string | null = null) {
-  const sessions = await (await runtime.accounts()).listSessions(user_id);
+export async function describeSessions(userId: string, { runtime }: Context, current: string | null = null) {
+  const sessions = await (await runtime.accounts()).listSessions(userId);
   return sessions.map((session) => ({
     ...userSessions.show(session),
     is_current: session.session_id === current,

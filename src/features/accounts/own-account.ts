@@ -32,10 +32,10 @@ export async function changePassword(
     return REFUSED;
   }
   await attempt.forgive();
-  const password_hash = await hashPassword(request.next);
+  const passwordHash = await hashPassword(request.next);
   const reason = 'The user changed the password.';
   await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${user_id}` });
-  await db.updateTable('users').set({ password_hash }).where('user_id', '=', user_id).execute();
+  await db.updateTable('users').set({ password_hash: passwordHash }).where('user_id', '=', user_id).execute();
   await revokeSessions(db, user_id, { except: session_id });
   return finishRotation(await rotateSession(db, session_id));
 }
@@ -64,20 +64,22 @@ export async function markSecondFactor(
     caller_id: `user:${user_id}`,
     metadata: { method },
   });
-  const second_factor_ms = parts.ports().now_ms();
-  return finishRotation(await rotateSession((await parts.store()).db, session_id, { second_factor_ms }));
+  const secondFactorMs = parts.ports().now_ms();
+  return finishRotation(
+    await rotateSession((await parts.store()).db, session_id, { second_factor_ms: secondFactorMs }),
+  );
 }
 
 /** Begins the set-up of an authenticator app. Returns `null` if the user has one already. */
 export async function startTotp(
   { store, settings }: AccountParts,
-  user_id: string,
+  userId: string,
 ): Promise<{ readonly secret: string; readonly uri: string } | null> {
-  const made = createTotpSecret(user_id);
+  const made = createTotpSecret(userId);
   const { numUpdatedRows } = await (await store()).db
     .updateTable('users')
-    .set({ totp_secret: sealTotpSecret(settings.totp_key, user_id, made.secret), totp_step: 0 })
-    .where('user_id', '=', user_id)
+    .set({ totp_secret: sealTotpSecret(settings.totp_key, userId, made.secret), totp_step: 0 })
+    .where('user_id', '=', userId)
     .where('totp_confirmed', '=', 0)
     .executeTakeFirst();
   return numUpdatedRows > 0n ? made : null;
@@ -127,12 +129,12 @@ export async function removeTotp(
   return finishRotation(await rotateSession(db, session_id));
 }
 
-async function requireUser({ store }: AccountParts, user_id: string): Promise<UserRow> {
-  const user = await findUserRow((await store()).db, user_id);
+async function requireUser({ store }: AccountParts, userId: string): Promise<UserRow> {
+  const user = await findUserRow((await store()).db, userId);
   if (user === null) throw new Error('a session has no user');
   return user;
 }
 
-function finishRotation(session_token: string | null): RotatedSession {
-  return session_token === null ? REFUSED : { outcome: 'done', session_token };
+function finishRotation(sessionToken: string | null): RotatedSession {
+  return sessionToken === null ? REFUSED : { outcome: 'done', session_token: sessionToken };
 }

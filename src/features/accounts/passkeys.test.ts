@@ -20,8 +20,11 @@ test('a passkey signs its user in, alone or after a password, and no false answe
   const { accounts, add, events } = openTestAccounts(store, { attempts_per_address_max: 100 });
   await add('ann');
   await add('bob');
-  const open = async (user_id: string) => {
-    const result = await accounts.signInWithPassword({ user_id, password: TEST_PASSWORD }, TEST_ORIGIN);
+  const open = async (userId: string) => {
+    const result = await accounts.signInWithPassword(
+      { user_id: userId, password: TEST_PASSWORD },
+      TEST_ORIGIN,
+    );
     return (await accounts.identify(result.outcome === 'signed_in' ? result.session_token : ''))!.session;
   };
   const session = await open('ann');
@@ -32,14 +35,14 @@ test('a passkey signs its user in, alone or after a password, and no false answe
     const response = key.create(challenge, change) as never;
     return { response, result: await accounts.addPasskey(session, { name: 'laptop', response }, BROWSER) };
   };
-  const false_answers: readonly PasskeyFalsification[] = [
+  const falseAnswers: readonly PasskeyFalsification[] = [
     { origin: 'https://evil.test' },
     { origin: 'http://localhost:8001' },
     { rp_id: 'evil.test' },
     { challenge: 'AAAA' },
     { is_unverified: true },
   ];
-  for (const change of false_answers)
+  for (const change of falseAnswers)
     assert.equal((await register(change)).result.outcome, 'refused', JSON.stringify(change));
   const added = await register({});
   assert.equal(added.result.outcome, 'done');
@@ -52,19 +55,19 @@ test('a passkey signs its user in, alone or after a password, and no false answe
     const response = key.get(begun!.challenge, change) as never;
     return { response, result: await accounts.signInWithPasskey(response, BROWSER) };
   };
-  for (const change of false_answers)
+  for (const change of falseAnswers)
     assert.equal((await use(change)).result.outcome, 'refused', JSON.stringify(change));
-  const signed_in = await use({});
-  assert.partialDeepStrictEqual(signed_in.result, { outcome: 'signed_in', user_id: 'ann' });
-  const replayed = await accounts.signInWithPasskey(signed_in.response, BROWSER);
+  const signedIn = await use({});
+  assert.partialDeepStrictEqual(signedIn.result, { outcome: 'signed_in', user_id: 'ann' });
+  const replayed = await accounts.signInWithPasskey(signedIn.response, BROWSER);
   assert.equal(replayed.outcome, 'refused', 'an answer counts once');
 
-  const after_password = await accounts.signInWithPassword(
+  const afterPassword = await accounts.signInWithPassword(
     { user_id: 'ann', password: TEST_PASSWORD },
     TEST_ORIGIN,
   );
-  assert.partialDeepStrictEqual(after_password, { outcome: 'second_factor', factors: ['passkey'] });
-  const ticket = after_password.outcome === 'second_factor' ? after_password.ticket : '';
+  assert.partialDeepStrictEqual(afterPassword, { outcome: 'second_factor', factors: ['passkey'] });
+  const ticket = afterPassword.outcome === 'second_factor' ? afterPassword.ticket : '';
   assert.equal((await use({}, ticket)).result.outcome, 'signed_in');
 
   const other = await open('bob');
@@ -83,5 +86,5 @@ test('a passkey signs its user in, alone or after a password, and no false answe
   const phases = events.map(({ metadata }) => metadata.phase);
   for (const phase of ['passkey_add', 'passkey_remove', 'sign_in_failed', 'second_factor_failed'])
     assert.ok(phases.includes(phase), phase);
-  assert.equal(false_answers.length, 5);
+  assert.equal(falseAnswers.length, 5);
 });

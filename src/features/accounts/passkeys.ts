@@ -26,20 +26,20 @@ const PASSKEYS_MAX = 20;
 /** Begins to add a passkey. */
 export async function startPasskeyRegistration(
   parts: AccountParts,
-  user_id: string,
+  userId: string,
   { origin }: PasskeyOrigin,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { generateRegistrationOptions } = await loadLibrary();
-  const present = await listRows(parts, user_id);
+  const present = await listRows(parts, userId);
   const options = await generateRegistrationOptions({
     rpName: PRODUCT_NAME,
     rpID: new URL(origin).hostname,
-    userName: user_id,
+    userName: userId,
     attestationType: 'none',
     excludeCredentials: present.map(({ credential_id }) => ({ id: credential_id })),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
   });
-  await createChallenge(parts, 'passkey_registration', { user_id, data: '' }, options.challenge);
+  await createChallenge(parts, 'passkey_registration', { user_id: userId, data: '' }, options.challenge);
   return options;
 }
 
@@ -87,25 +87,25 @@ export async function addPasskey(
 /** Lists a user's passkeys as they are shown, the oldest first. */
 export async function listPasskeys(
   parts: AccountParts,
-  user_id: string,
+  userId: string,
 ): Promise<readonly Shown<typeof passkeys>[]> {
-  return (await listRows(parts, user_id)).map(passkeys.show);
+  return (await listRows(parts, userId)).map(passkeys.show);
 }
 
 /** Removes a passkey. Returns whether the user had it. */
 export async function removePasskey(
   { store, ports }: AccountParts,
-  user_id: string,
-  passkey_id: string,
+  userId: string,
+  passkeyId: string,
 ): Promise<boolean> {
   const { numDeletedRows } = await (await store()).db
     .deleteFrom('passkeys')
-    .where('user_id', '=', user_id)
-    .where('credential_id', '=', passkey_id)
+    .where('user_id', '=', userId)
+    .where('credential_id', '=', passkeyId)
     .executeTakeFirst();
   if (numDeletedRows === 0n) return false;
   const reason = 'The user removed a passkey.';
-  await recordAccountEvent(ports, { phase: 'passkey_remove', reason, caller_id: `user:${user_id}` });
+  await recordAccountEvent(ports, { phase: 'passkey_remove', reason, caller_id: `user:${userId}` });
   return true;
 }
 
@@ -138,8 +138,8 @@ export async function signInWithPasskey(
   response: AuthenticationResponseJSON,
   origin: PasskeyOrigin,
 ): Promise<SignInResult> {
-  const user_id = await verifyPasskey(parts, response, origin);
-  const user = user_id === null ? null : await findUserRow((await parts.store()).db, user_id);
+  const userId = await verifyPasskey(parts, response, origin);
+  const user = userId === null ? null : await findUserRow((await parts.store()).db, userId);
   if (user === null || user.disabled_ms !== null) {
     await recordFailure(parts, user, origin, 'passkey', 'sign_in_failed');
     return { outcome: 'refused' };
@@ -154,8 +154,8 @@ export async function provePasskey(
   response: AuthenticationResponseJSON,
   origin: PasskeyOrigin,
 ): Promise<RotatedSession> {
-  const user_id = await verifyPasskey(parts, response, origin);
-  if (user_id === session.user_id) return markSecondFactor(parts, session, 'passkey');
+  const userId = await verifyPasskey(parts, response, origin);
+  if (userId === session.user_id) return markSecondFactor(parts, session, 'passkey');
   await recordFailure(parts, session, origin, 'passkey', 'second_factor_failed');
   return { outcome: 'refused' };
 }
@@ -208,12 +208,12 @@ function readChallenge(response: RegistrationResponseJSON | AuthenticationRespon
   }
 }
 
-async function listRows({ store }: AccountParts, user_id: string) {
+async function listRows({ store }: AccountParts, userId: string) {
   const { db } = await store();
   return db
     .selectFrom('passkeys')
     .selectAll()
-    .where('user_id', '=', user_id)
+    .where('user_id', '=', userId)
     .orderBy('created_ms')
     .limit(PASSKEYS_MAX)
     .execute();

@@ -36,11 +36,11 @@ export interface AccountEvent {
 /** Writes an event to the audit log. Resolves when it is durable; what cannot be recorded must not happen. */
 export async function recordAccountEvent(ports: AccountParts['ports'], event: AccountEvent): Promise<void> {
   const { policy, now_ms, new_event_id, record } = ports();
-  const at_ms = now_ms();
+  const atMs = now_ms();
   await record(
     buildServiceEvent({
-      event_id: new_event_id(at_ms),
-      now_ms: at_ms,
+      event_id: new_event_id(atMs),
+      now_ms: atMs,
       phase: event.phase,
       done: event.done ?? true,
       reason: event.reason,

@@ -21,7 +21,7 @@ export interface NewSession {
 }
 
 /** Begins a session, and ends the one that the browser had. Returns the value of the cookie, of which only the hash is stored. */
-export async function insertSession(db: Db, now_ms: number, session: NewSession): Promise<string> {
+export async function insertSession(db: Db, nowMs: number, session: NewSession): Promise<string> {
   const { user_id, method, has_second_factor, origin } = session;
   const token = createSessionToken();
   if (origin.session_token !== null) await deleteSession(db, origin.session_token);
@@ -32,14 +32,14 @@ export async function insertSession(db: Db, now_ms: number, session: NewSession)
       session_id: `web_${randomBytes(12).toString('hex')}`,
       user_id,
       method,
-      created_ms: now_ms,
-      seen_ms: now_ms,
-      second_factor_ms: has_second_factor ? now_ms : null,
+      created_ms: nowMs,
+      seen_ms: nowMs,
+      second_factor_ms: has_second_factor ? nowMs : null,
       address: origin.address,
       user_agent: origin.user_agent?.slice(0, AGENT_CHARS_MAX) ?? null,
     })
     .execute();
-  await db.updateTable('users').set({ last_sign_in_ms: now_ms }).where('user_id', '=', user_id).execute();
+  await db.updateTable('users').set({ last_sign_in_ms: nowMs }).where('user_id', '=', user_id).execute();
   return token;
 }
 
@@ -49,21 +49,21 @@ export async function findSession(
   token: string,
 ): Promise<SignInSession | null> {
   const { db } = await store();
-  const token_sha256 = hashToken(token);
+  const tokenSha256 = hashToken(token);
   const row = await db
     .selectFrom('user_sessions')
     .selectAll()
-    .where('token_sha256', '=', token_sha256)
+    .where('token_sha256', '=', tokenSha256)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const now_ms = ports().now_ms();
+  const nowMs = ports().now_ms();
   const session = toSession(row);
-  if (!isOpen(session, now_ms, settings)) return null;
-  if (now_ms - session.seen_ms >= Math.min(SEEN_EVERY_MS, settings.idle_ms / 4))
+  if (!isOpen(session, nowMs, settings)) return null;
+  if (nowMs - session.seen_ms >= Math.min(SEEN_EVERY_MS, settings.idle_ms / 4))
     await db
       .updateTable('user_sessions')
-      .set({ seen_ms: now_ms })
-      .where('token_sha256', '=', token_sha256)
+      .set({ seen_ms: nowMs })
+      .where('token_sha256', '=', tokenSha256)
       .execute();
   return session;
 }
@@ -71,18 +71,18 @@ export async function findSession(
 /** Lists the open sessions of a user, the newest first. */
 export async function listSessions(
   { store, ports, settings }: AccountParts,
-  user_id: string,
+  userId: string,
 ): Promise<readonly SignInSession[]> {
   const { db } = await store();
   const rows = await db
     .selectFrom('user_sessions')
     .selectAll()
-    .where('user_id', '=', user_id)
+    .where('user_id', '=', userId)
     .orderBy('created_ms', 'desc')
     .limit(1_000)
     .execute();
-  const now_ms = ports().now_ms();
-  return rows.map(toSession).filter((session) => isOpen(session, now_ms, settings));
+  const nowMs = ports().now_ms();
+  return rows.map(toSession).filter((session) => isOpen(session, nowMs, settings));
 }
 
 /** Ends one session. Returns whether it was there. */
@@ -97,10 +97,10 @@ export async function deleteSession(db: Db, token: string): Promise<boolean> {
 /** Ends sessions of a user: one, all, or all but one. Returns their number. */
 export async function revokeSessions(
   db: Db,
-  user_id: string,
+  userId: string,
   which: { readonly session_id?: string; readonly except?: string } = {},
 ): Promise<number> {
-  let query = db.deleteFrom('user_sessions').where('user_id', '=', user_id);
+  let query = db.deleteFrom('user_sessions').where('user_id', '=', userId);
   if (which.session_id !== undefined) query = query.where('session_id', '=', which.session_id);
   if (which.except !== undefined) query = query.where('session_id', '!=', which.except);
   return Number((await query.executeTakeFirst()).numDeletedRows);
@@ -111,14 +111,14 @@ export async function revokeSessions(
  */
 export async function rotateSession(
   db: Db,
-  session_id: string,
+  sessionId: string,
   change: { readonly second_factor_ms?: number } = {},
 ): Promise<string | null> {
   const token = createSessionToken();
   const { numUpdatedRows } = await db
     .updateTable('user_sessions')
     .set({ token_sha256: hashToken(token), ...change })
-    .where('session_id', '=', session_id)
+    .where('session_id', '=', sessionId)
     .executeTakeFirst();
   return numUpdatedRows > 0n ? token : null;
 }
@@ -129,10 +129,10 @@ function createSessionToken(): string {
 
 function isOpen(
   { created_ms, seen_ms }: SignInSession,
-  now_ms: number,
+  nowMs: number,
   { idle_ms, absolute_ms }: AccountParts['settings'],
 ): boolean {
-  return now_ms - seen_ms < idle_ms && now_ms - created_ms < absolute_ms;
+  return nowMs - seen_ms < idle_ms && nowMs - created_ms < absolute_ms;
 }
 
 function toSession({ token_sha256: _, ...session }: Row<typeof userSessions>): SignInSession {

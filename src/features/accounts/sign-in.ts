@@ -38,21 +38,21 @@ export async function signInWithPassword(
   request: { readonly user_id: string; readonly password: string },
   origin: SignInOrigin,
 ): Promise<SignInResult> {
-  const user_id = normalizeUserId(request.user_id);
+  const userId = normalizeUserId(request.user_id);
   const { db } = await parts.store();
-  const user = await findUserRow(db, user_id);
-  const attempt = await countGuess(parts, 'account', user_id, origin);
+  const user = await findUserRow(db, userId);
+  const attempt = await countGuess(parts, 'account', userId, origin);
   if (attempt.is_first_over) await recordFailure(parts, user, origin, 'password', 'sign_in_limited');
   if (attempt.retry_seconds !== null) return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
-  const is_correct = await verifyPassword(request.password, user?.password_hash ?? null);
-  if (!is_correct || user === null || user.disabled_ms !== null) {
+  const isCorrect = await verifyPassword(request.password, user?.password_hash ?? null);
+  if (!isCorrect || user === null || user.disabled_ms !== null) {
     await recordFailure(parts, user, origin, 'password', 'sign_in_failed');
     return { outcome: 'refused' };
   }
   await attempt.forgive();
   const factors = await listFactors(parts, user);
   if (factors.length === 0) return beginSession(parts, user, 'password', false, origin);
-  const ticket = await createChallenge(parts, 'second_factor', { user_id, data: 'password' });
+  const ticket = await createChallenge(parts, 'second_factor', { user_id: userId, data: 'password' });
   return { outcome: 'second_factor', ticket, factors };
 }
 
@@ -124,16 +124,20 @@ export async function signInWithLink(
   request: LinkUse,
   origin: SignInOrigin,
 ): Promise<SignInResult> {
-  const password_hash = await hashPassword(request.password);
+  const passwordHash = await hashPassword(request.password);
   const store = await parts.store();
-  const now_ms = parts.ports().now_ms();
-  const user_id = await store.transaction((trx) => useLink(trx, request, now_ms));
-  if (user_id === null) return { outcome: 'refused' };
-  await store.db.updateTable('users').set({ password_hash }).where('user_id', '=', user_id).execute();
-  const user = await findUserRow(store.db, user_id);
+  const nowMs = parts.ports().now_ms();
+  const userId = await store.transaction((trx) => useLink(trx, request, nowMs));
+  if (userId === null) return { outcome: 'refused' };
+  await store.db
+    .updateTable('users')
+    .set({ password_hash: passwordHash })
+    .where('user_id', '=', userId)
+    .execute();
+  const user = await findUserRow(store.db, userId);
   if (user === null || user.disabled_ms !== null) return { outcome: 'refused' };
   const reason = 'The user set a password with a one-time link.';
-  await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${user_id}` });
+  await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${userId}` });
   return beginSession(parts, user, 'link', false, origin);
 }
 
@@ -141,20 +145,20 @@ export async function signInWithLink(
 async function useLink(
   trx: Transaction<StoreTables>,
   { token, user_id: typed }: LinkUse,
-  now_ms: number,
+  nowMs: number,
 ): Promise<string | null> {
-  const is_first = await isFirstLink(trx, token);
+  const isFirst = await isFirstLink(trx, token);
   // Two processes may each use a link of their own start, so that taking the link is not enough.
-  if (is_first) await lockFirstLinks(trx);
-  const link = await takeUserLink(trx, token, now_ms);
+  if (isFirst) await lockFirstLinks(trx);
+  const link = await takeUserLink(trx, token, nowMs);
   if (link !== null && link.user_id !== null) return link.user_id;
-  const user_id = normalizeUserId(typed ?? 'admin');
+  const userId = normalizeUserId(typed ?? 'admin');
   const roles = ['admin'] as const;
-  const user = { user_id, name: user_id, roles, tenants: ['*'], created_by: 'service:first-start' };
-  const is_added = link !== null && !(await hasAdministrator(trx)) && (await insertUser(trx, now_ms, user));
-  if (is_added) await deleteUserLinks(trx, null);
-  else if (is_first) await unlockFirstLinks(trx);
-  return is_added ? user_id : null;
+  const user = { user_id: userId, name: userId, roles, tenants: ['*'], created_by: 'service:first-start' };
+  const isAdded = link !== null && !(await hasAdministrator(trx)) && (await insertUser(trx, nowMs, user));
+  if (isAdded) await deleteUserLinks(trx, null);
+  else if (isFirst) await unlockFirstLinks(trx);
+  return isAdded ? userId : null;
 }
 
 /** Begins a session, unless the audit log cannot record it. */
@@ -162,7 +166,7 @@ export async function beginSession(
   parts: AccountParts,
   { user_id }: Pick<UserRow, 'user_id'>,
   method: SignInMethod,
-  has_second_factor: boolean,
+  hasSecondFactor: boolean,
   origin: SignInOrigin,
 ): Promise<StartedSession> {
   const { db } = await parts.store();
@@ -170,12 +174,17 @@ export async function beginSession(
     phase: 'sign_in',
     reason: 'A user signed in.',
     caller_id: `user:${user_id}`,
-    metadata: { method, second_factor: has_second_factor, ...getPlace(origin) },
+    metadata: { method, second_factor: hasSecondFactor, ...getPlace(origin) },
   });
-  const now_ms = parts.ports().now_ms();
-  const session_token = await insertSession(db, now_ms, { user_id, method, has_second_factor, origin });
-  const device_token = await rememberDevice(db, now_ms, user_id, origin.device_token);
-  return { outcome: 'signed_in', session_token, device_token, user_id };
+  const nowMs = parts.ports().now_ms();
+  const sessionToken = await insertSession(db, nowMs, {
+    user_id,
+    method,
+    has_second_factor: hasSecondFactor,
+    origin,
+  });
+  const deviceToken = await rememberDevice(db, nowMs, user_id, origin.device_token);
+  return { outcome: 'signed_in', session_token: sessionToken, device_token: deviceToken, user_id };
 }
 
 /** Records a failure. The typed name is left out if it belongs to no user, because people type passwords there. */
@@ -186,9 +195,15 @@ export async function recordFailure(
   method: string,
   phase: 'sign_in_failed' | 'sign_in_limited' | 'second_factor_failed',
 ): Promise<void> {
-  const caller_id = user === null ? 'anonymous' : `user:${user.user_id}`;
+  const callerId = user === null ? 'anonymous' : `user:${user.user_id}`;
   const metadata = { method, ...getPlace(origin) };
-  await recordAccountEvent(ports, { phase, reason: FAILURES[phase], caller_id, done: false, metadata });
+  await recordAccountEvent(ports, {
+    phase,
+    reason: FAILURES[phase],
+    caller_id: callerId,
+    done: false,
+    metadata,
+  });
 }
 
 const FAILURES = {

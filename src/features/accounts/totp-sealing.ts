@@ -26,10 +26,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Encrypts the secret of a user's app for the store. Creates the key in the state folder if there is none. */
-export function sealTotpSecret(place: TotpKeyPlace, user_id: string, secret: string): string {
+export function sealTotpSecret(place: TotpKeyPlace, userId: string, secret: string): string {
   const key = deriveKey(readKey(place) ?? createKey(place.state_dir));
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(user_id, 'utf8'));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(userId, 'utf8'));
   const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   return `${PREFIX}${sealed.toString('base64url')}`;
 }
@@ -39,7 +39,7 @@ export function sealTotpSecret(place: TotpKeyPlace, user_id: string, secret: str
  *
  * @throws Unavailable if the secret is not encrypted, or its key is missing or another one
  */
-export function openTotpSecret(place: TotpKeyPlace, user_id: string, stored: string): string {
+export function openTotpSecret(place: TotpKeyPlace, userId: string, stored: string): string {
   try {
     const bytes = Buffer.from(stored.slice(PREFIX.length), 'base64url');
     const decipher = createDecipheriv(
@@ -47,7 +47,7 @@ export function openTotpSecret(place: TotpKeyPlace, user_id: string, stored: str
       deriveKey(readKey(place) ?? ''),
       bytes.subarray(0, NONCE_BYTES),
     )
-      .setAAD(Buffer.from(user_id, 'utf8'))
+      .setAAD(Buffer.from(userId, 'utf8'))
       .setAuthTag(bytes.subarray(-TAG_BYTES));
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
     return text.toString('utf8');
@@ -63,15 +63,15 @@ function deriveKey(key: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `${EARLIER_NAME} totp seal 1`, 32)));
 }
 
-function getKeyPath(state_dir: string): string {
-  return join(state_dir, 'totp-key');
+function getKeyPath(stateDir: string): string {
+  return join(stateDir, 'totp-key');
 }
 
-function createKey(state_dir: string): string {
-  const path = getKeyPath(state_dir);
+function createKey(stateDir: string): string {
+  const path = getKeyPath(stateDir);
   // Another process may create it at the same time, so the file decides.
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');
-  const key = readKey({ state_dir, key: null });
+  const key = readKey({ state_dir: stateDir, key: null });
   if (key === null)
     throw new Unavailable('The file `totp-key` in the state folder is not a key, or cannot be read.', null);
   return key;

@@ -12,19 +12,19 @@ const SECRET_BYTES = 20;
 const WINDOW_STEPS = 1;
 
 /** Creates a secret, and the URI that an app reads from a QR code. */
-export function createTotpSecret(user_id: string): { readonly secret: string; readonly uri: string } {
+export function createTotpSecret(userId: string): { readonly secret: string; readonly uri: string } {
   const secret = new Secret({ size: SECRET_BYTES });
-  return { secret: secret.base32, uri: buildTotp(secret.base32, user_id).toString() };
+  return { secret: secret.base32, uri: buildTotp(secret.base32, userId).toString() };
 }
 
 /**
  * Returns the time step that a code belongs to; `null` if the code is wrong. A code counts once: the caller refuses
  * steps up to the last accepted one.
  */
-export function findTotpStep(secret: string, code: string, now_ms: number): number | null {
+export function findTotpStep(secret: string, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
-  const delta = buildTotp(secret, '').validate({ token: code, timestamp: now_ms, window: WINDOW_STEPS });
-  return delta === null ? null : Math.floor(now_ms / 1_000 / PERIOD_SECONDS) + delta;
+  const delta = buildTotp(secret, '').validate({ token: code, timestamp: nowMs, window: WINDOW_STEPS });
+  return delta === null ? null : Math.floor(nowMs / 1_000 / PERIOD_SECONDS) + delta;
 }
 
 function buildTotp(secret: string, label: string): TOTP {

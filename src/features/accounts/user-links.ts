@@ -13,31 +13,31 @@ const LINK_PATH = '/dashboard/set-up';
  */
 export async function createUserLink(
   db: Db,
-  user_id: string | null,
-  expires_ms: number,
-  public_url: string,
+  userId: string | null,
+  expiresMs: number,
+  publicUrl: string,
 ): Promise<string> {
   const token = `svc_link_${randomBytes(32).toString('base64url')}`;
-  if (user_id !== null) await deleteUserLinks(db, user_id);
+  if (userId !== null) await deleteUserLinks(db, userId);
   await db
     .insertInto('user_links')
-    .values({ token_sha256: hashToken(token), user_id, expires_ms })
+    .values({ token_sha256: hashToken(token), user_id: userId, expires_ms: expiresMs })
     .execute();
-  return `${public_url}${LINK_PATH}#${token}`;
+  return `${publicUrl}${LINK_PATH}#${token}`;
 }
 
 /** Uses a link up. Returns `null` if it is unknown, expired or used already. */
 export async function takeUserLink(
   db: Db,
   token: string,
-  now_ms: number,
+  nowMs: number,
 ): Promise<{ readonly user_id: string | null } | null> {
   const row = await db
     .deleteFrom('user_links')
     .where('token_sha256', '=', hashToken(token))
     .returning(['user_id', 'expires_ms'])
     .executeTakeFirst();
-  return row !== undefined && now_ms < row.expires_ms ? { user_id: row.user_id } : null;
+  return row !== undefined && nowMs < row.expires_ms ? { user_id: row.user_id } : null;
 }
 
 /** Returns whether a link creates the first administrator. */
@@ -71,9 +71,9 @@ export async function unlockFirstLinks(trx: Db): Promise<void> {
 }
 
 /** Voids the links of a user; `null`: those that create the first administrator. */
-export async function deleteUserLinks(db: Db, user_id: string | null): Promise<void> {
+export async function deleteUserLinks(db: Db, userId: string | null): Promise<void> {
   await db
     .deleteFrom('user_links')
-    .where('user_id', user_id === null ? 'is' : '=', user_id)
+    .where('user_id', userId === null ? 'is' : '=', userId)
     .execute();
 }

@@ -83,8 +83,8 @@ export const usersList = defineOperation({
   run: async ({ limit = 100, cursor = '' }, { runtime }) => {
     const found = await (await runtime.accounts()).listUsers(cursor, limit + 1);
     const page = found.slice(0, limit);
-    const next_cursor = found.length > limit ? (page.at(-1)?.user_id ?? null) : null;
-    return { users: page.map(toReply), next_cursor };
+    const nextCursor = found.length > limit ? (page.at(-1)?.user_id ?? null) : null;
+    return { users: page.map(toReply), next_cursor: nextCursor };
   },
 });
 
@@ -289,8 +289,8 @@ function requireUser<Found>(found: Found | null): Found {
 }
 
 /** Refuses a change of the caller's own user, so that the last administrator does not lock everyone out. */
-function refuseSelf(user_id: string, { caller }: Context): void {
-  if (caller.id === `user:${user_id.toLowerCase()}`)
+function refuseSelf(user: string, { caller }: Context): void {
+  if (caller.id === `user:${user.toLowerCase()}`)
     throw new Refusal('forbidden', 'You cannot change your own user. Ask another administrator.');
 }
 

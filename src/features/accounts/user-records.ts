@@ -18,12 +18,12 @@ export interface NewUser {
 }
 
 /** Returns the key that all spellings of a user's name share. */
-export function normalizeUserId(user_id: string): string {
-  return user_id.trim().toLowerCase();
+export function normalizeUserId(userId: string): string {
+  return userId.trim().toLowerCase();
 }
 
 /** Adds a user. Returns `false` if the name is taken. */
-export async function insertUser(db: Db, now_ms: number, user: NewUser): Promise<boolean> {
+export async function insertUser(db: Db, nowMs: number, user: NewUser): Promise<boolean> {
   const { numInsertedOrUpdatedRows: count = 0n } = await db
     .insertInto('users')
     .values({
@@ -39,7 +39,7 @@ export async function insertUser(db: Db, now_ms: number, user: NewUser): Promise
       totp_confirmed: 0,
       totp_step: 0,
       disabled_ms: null,
-      created_ms: now_ms,
+      created_ms: nowMs,
       created_by: user.created_by,
       last_sign_in_ms: null,
     })
@@ -49,8 +49,8 @@ export async function insertUser(db: Db, now_ms: number, user: NewUser): Promise
 }
 
 /** Finds the row of a user; `null` if there is none. */
-export async function findUserRow(db: Db, user_id: string): Promise<UserRow | null> {
-  const row = await db.selectFrom('users').selectAll().where('user_id', '=', user_id).executeTakeFirst();
+export async function findUserRow(db: Db, userId: string): Promise<UserRow | null> {
+  const row = await db.selectFrom('users').selectAll().where('user_id', '=', userId).executeTakeFirst();
   return row ?? null;
 }
 
@@ -79,23 +79,23 @@ export async function hasAdministrator(db: Db): Promise<boolean> {
 /** Counts the passkeys of each of these users. */
 export async function countPasskeys(
   db: Db,
-  user_ids: readonly string[],
+  userIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  if (user_ids.length === 0) return new Map();
+  if (userIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('passkeys')
     .select((eb) => ['user_id', eb.fn.countAll().as('count')])
-    .where('user_id', 'in', user_ids)
+    .where('user_id', 'in', userIds)
     .groupBy('user_id')
     .execute();
   return new Map(rows.map(({ user_id, count }) => [user_id, Number(count)]));
 }
 
 /** Converts a row without its secrets. */
-export function toAccount(row: UserRow, passkey_count: number): Account {
+export function toAccount(row: UserRow, passkeyCount: number): Account {
   const { user_id, name, source, created_ms, last_sign_in_ms } = row;
   return {
-    ...{ user_id, name, source, created_ms, last_sign_in_ms, passkey_count },
+    ...{ user_id, name, source, created_ms, last_sign_in_ms, passkey_count: passkeyCount },
     roles: readRoles(row.roles),
     tenants: readTenants(row.tenants),
     is_disabled: row.disabled_ms !== null,

@@ -38,17 +38,17 @@ export interface RunPorts {
 type Check = NonNullable<AdvisorCall<unknown>['check']>;
 
 /** Prepares an explanation of one event. @throws Refusal `not_found` */
-export async function prepareExplanation(event_id: string, context: Context): Promise<PreparedCall> {
-  const input = await collectIncident(event_id, resolveAdvisorScope(context), context);
+export async function prepareExplanation(eventId: string, context: Context): Promise<PreparedCall> {
+  const input = await collectIncident(eventId, resolveAdvisorScope(context), context);
   const { event, around } = input;
   const metadata = {
-    event_id,
+    event_id: eventId,
     boundary: event.boundary,
     action: event.action,
     policy_name: event.policy_name,
     context_event_count: around.length,
   };
-  return prepareCall({ advisor: incidentAdvisor, input, metadata }, { event_id }, context);
+  return prepareCall({ advisor: incidentAdvisor, input, metadata }, { event_id: eventId }, context);
 }
 
 /** Prepares recommendations from the totals of a period. */
@@ -80,8 +80,8 @@ export async function prepareCompliance(framework: FrameworkId, context: Context
     ...{ framework, since_ms, until_ms: runtime.now_ms(), agents: scope.agents },
     tenants: scope.tenants === '*' ? ['default'] : scope.tenants,
   };
-  const report = (policy: Policy, with_evidence: boolean) =>
-    runtime.findComplianceGaps({ ...window, policy, with_evidence });
+  const report = (policy: Policy, withEvidence: boolean) =>
+    runtime.findComplianceGaps({ ...window, policy, with_evidence: withEvidence });
   // The proposal is for all tenants, so the rules of one are nothing to tell a model.
   const shared = { ...policy, rules: policy.rules.filter(({ tenant_id }) => tenant_id === null) };
   const input = {
@@ -118,8 +118,8 @@ export interface ProjectSubject {
 /** Prepares a configuration for a project. */
 export async function prepareAutoConfig(subject: ProjectSubject, context: Context): Promise<PreparedCall> {
   const { outline, has_configuration, config } = subject;
-  const reads_identities = !has_configuration || config.paths.identity_files.length > 0;
-  const input = { outline, has_configuration, reads_identities };
+  const readsIdentities = !has_configuration || config.paths.identity_files.length > 0;
+  const input = { outline, has_configuration, reads_identities: readsIdentities };
   const check: Check = (files, signal) => checkDocuments(files, { config, signal });
   return prepareCall({ advisor: autoConfigAdvisor, input, check }, {}, context);
 }
@@ -154,10 +154,10 @@ function prepareCall<Input>(call: AdvisorCall<Input>, subject: CallSubject, cont
       running += 1;
       try {
         await requireBudget(settings, context);
-        const began_ms = performance.now();
+        const beganMs = performance.now();
         const model = settings.backend?.model ?? '';
         const outcome = await runAdvisor(call, { backend, model, ...ports });
-        await recordCall(outcome, subject, performance.now() - began_ms, context);
+        await recordCall(outcome, subject, performance.now() - beganMs, context);
         return outcome;
       } finally {
         running -= 1;

@@ -172,8 +172,8 @@ export interface UndoneChange {
 }
 
 /** Takes the last applied change back. @throws ArtifactFailure `not_found` or `conflict` */
-export async function undoArtifacts(state_dir: string): Promise<UndoneChange> {
-  const folder = join(state_dir, BACKUPS);
+export async function undoArtifacts(stateDir: string): Promise<UndoneChange> {
+  const folder = join(stateDir, BACKUPS);
   const names = (await readdir(folder).catch(() => [])).sort();
   const last = names.at(-1);
   if (last === undefined) throw new ArtifactFailure('not_found', 'There is no applied proposal to undo.');
@@ -197,7 +197,7 @@ export async function undoArtifacts(state_dir: string): Promise<UndoneChange> {
 async function restoreFiles(
   backup: string,
   { root, folders, files }: AppliedChange,
-  is_rollback: boolean,
+  isRollback: boolean,
 ): Promise<UndoneChange> {
   const restored: string[] = [];
   const removed: string[] = [];
@@ -218,7 +218,7 @@ async function restoreFiles(
   }
   // A folder that is used meanwhile is not empty, and stays.
   for (const folder of folders) await rmdir(join(root, folder)).catch(() => {});
-  const done = `${backup}.${is_rollback ? 'failed' : 'undone'}`;
+  const done = `${backup}.${isRollback ? 'failed' : 'undone'}`;
   await rename(backup, done);
   await rm(done, { recursive: true, force: true });
   return { root, restored, removed };

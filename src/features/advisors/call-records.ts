@@ -53,8 +53,8 @@ async function countCalls(runtime: Context['runtime']): Promise<CallTotals> {
     }
   } catch (error) {
     if (!(error instanceof AuditFailure && error.code === 'audit_disabled')) throw error;
-    const since_ms = runtime.now_ms() - 86_400_000;
-    const recent = unrecorded.filter(({ at_ms }) => at_ms > since_ms);
+    const sinceMs = runtime.now_ms() - 86_400_000;
+    const recent = unrecorded.filter(({ at_ms }) => at_ms > sinceMs);
     return { calls: recent.length, tokens: recent.reduce((sum, each) => sum + each.tokens, 0) };
   }
   return { calls, tokens };
@@ -75,17 +75,17 @@ export interface CallSubject {
 export async function recordCall(
   { result, usage, failure }: AdvisorOutcome,
   subject: CallSubject,
-  duration_ms: number,
+  durationMs: number,
   { runtime, caller }: Context,
 ): Promise<void> {
-  const now_ms = runtime.now_ms();
+  const nowMs = runtime.now_ms();
   const tokens = usage.input_tokens + usage.output_tokens;
-  unrecorded.push({ at_ms: now_ms, tokens });
+  unrecorded.push({ at_ms: nowMs, tokens });
   if (unrecorded.length > UNRECORDED_MAX) unrecorded.shift();
   await runtime.note(
     buildServiceEvent({
-      event_id: createEventId(now_ms),
-      now_ms,
+      event_id: createEventId(nowMs),
+      now_ms: nowMs,
       phase: PHASE,
       done: true,
       reason: `The ${result.advisor_name} advisor was called.`,
@@ -94,7 +94,7 @@ export async function recordCall(
       metadata: {
         advisor: result.advisor_name,
         artifacts: Object.keys(result.artifacts).length,
-        duration_ms: Math.round(duration_ms),
+        duration_ms: Math.round(durationMs),
         ...(failure !== null && { failure }),
         ...(subject.event_id !== undefined && { about_event_id: subject.event_id }),
         ...(subject.framework !== undefined && { framework: subject.framework }),

@@ -88,10 +88,10 @@ async function examineDocuments(
   if ('problems' in examined) return examined;
   const { policy, changes, remarks } = examined;
   const replayed = replay === undefined ? null : await replay(policy);
-  const control_changes = findControlChanges === undefined ? null : await findControlChanges(policy);
-  const lets_through = [
+  const controlChanges = findControlChanges === undefined ? null : await findControlChanges(policy);
+  const letsThrough = [
     ...examined.lets_through,
-    ...(control_changes ?? [])
+    ...(controlChanges ?? [])
       .filter(({ is_worse }) => is_worse)
       .map(({ control_id, from, to }) => `control ${control_id}: ${from} -> ${to}`),
     ...(replayed?.less_strict_examples ?? []).map(
@@ -100,11 +100,11 @@ async function examineDocuments(
   ];
   return {
     changes: changes.slice(0, LINES_MAX),
-    weakens: examined.weakens || lets_through.length > 0 || (replayed?.less_strict ?? 0) > 0,
-    lets_through: lets_through.slice(0, LINES_MAX),
+    weakens: examined.weakens || letsThrough.length > 0 || (replayed?.less_strict ?? 0) > 0,
+    lets_through: letsThrough.slice(0, LINES_MAX),
     remarks: remarks.slice(0, LINES_MAX),
     replay: replayed,
-    control_changes,
+    control_changes: controlChanges,
   };
 }
 

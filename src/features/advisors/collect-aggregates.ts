@@ -19,7 +19,7 @@ export async function collectAggregates(
     until_ms: runtime.now_ms() + 1,
   };
   const count = async (by: CountField) => sumByName(await runtime.countEvents({ by, ...period, ...scope }));
-  const [by_boundary, by_tag, by_tool, by_agent, by_rule, monitored] = await Promise.all([
+  const [byBoundary, byTag, byTool, byAgent, byRule, monitored] = await Promise.all([
     count('boundary'),
     count('tag'),
     count('tool'),
@@ -29,12 +29,12 @@ export async function collectAggregates(
   ]);
   return {
     since,
-    total_events: by_boundary.reduce((sum, { events }) => sum + events, 0),
-    by_boundary,
-    by_tag,
-    by_tool,
-    by_agent,
-    rules: listRuleUses(policy, scope, by_rule, monitored),
+    total_events: byBoundary.reduce((sum, { events }) => sum + events, 0),
+    by_boundary: byBoundary,
+    by_tag: byTag,
+    by_tool: byTool,
+    by_agent: byAgent,
+    rules: listRuleUses(policy, scope, byRule, monitored),
     dead_rules: await listDeadRules(policy, scope),
     default_action: policy.default_action,
     undeclared_tools: policy.undeclared_tools,
@@ -49,10 +49,10 @@ export async function collectAggregates(
 export function listRuleUses(
   policy: Policy,
   scope: AdvisorScope,
-  by_rule: readonly NameTally[],
+  byRule: readonly NameTally[],
   monitored: readonly NameTally[],
 ): readonly RuleUse[] {
-  const hits = new Map(by_rule.map(({ name, events }) => [name, events]));
+  const hits = new Map(byRule.map(({ name, events }) => [name, events]));
   const would = new Map(monitored.map(({ name, events }) => [name, events]));
   const describe = (rule: Rule, builtin: boolean): RuleUse => ({
     name: rule.name,

@@ -11,11 +11,11 @@ import type { AdvisorScope } from './scope.ts';
  * @throws Refusal `not_found`
  */
 export async function collectIncident(
-  event_id: string,
+  eventId: string,
   scope: AdvisorScope,
   context: Context,
 ): Promise<IncidentRecord> {
-  const { events } = await findScoped({ event_id, limit: 1 }, scope, context);
+  const { events } = await findScoped({ event_id: eventId, limit: 1 }, scope, context);
   const [event] = events;
   if (event === undefined) throw buildNoSuchEventRefusal();
   const policy = (await context.runtime.policyOf(event.policy_hash)) ?? context.runtime.policy();
@@ -47,8 +47,8 @@ async function findAround(
   const earlier = others(before);
   const seen = new Set(earlier.map((each) => each.event_id));
   const later = others(after).filter((each) => !seen.has(each.event_id));
-  const before_count = Math.max(AROUND_EVENTS_MAX - later.length, Math.ceil(AROUND_EVENTS_MAX / 2));
-  const kept = earlier.slice(0, before_count).toReversed();
+  const beforeCount = Math.max(AROUND_EVENTS_MAX - later.length, Math.ceil(AROUND_EVENTS_MAX / 2));
+  const kept = earlier.slice(0, beforeCount).toReversed();
   return [...kept, ...later.slice(0, AROUND_EVENTS_MAX - kept.length)];
 }
 
@@ -58,9 +58,9 @@ function findScoped(
   { tenants, agents }: AdvisorScope,
   context: Context,
 ): Promise<AuditPage> {
-  const any_of = {
+  const anyOf = {
     ...(tenants !== '*' && { tenant_id: tenants }),
     ...(agents !== '*' && { agent_id: agents }),
   };
-  return findEvents({ ...filter, any_of }, context);
+  return findEvents({ ...filter, any_of: anyOf }, context);
 }

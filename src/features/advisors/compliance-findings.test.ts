@@ -24,11 +24,11 @@ const auditWindow = {
 function buildTenantPolicy(): Policy {
   const policy = buildTestPolicy();
   const model = policy.builtin_rules.find(({ name }) => name.startsWith('builtin.personal'))!;
-  const own = TENANTS.flatMap((tenant_id) =>
+  const own = TENANTS.flatMap((tenantId) =>
     (['flag', 'allow', 'block'] as const).map((action) => ({
       ...model,
-      tenant_id,
-      name: `of-${tenant_id}-${action}`,
+      tenant_id: tenantId,
+      name: `of-${tenantId}-${action}`,
       boundaries: ['input', 'output', 'action'] as const,
       data_tags: ['personal.phi', 'personal.pii', 'secret.credential'],
       action,
@@ -44,9 +44,9 @@ test('nothing of a tenant or its rules reaches an advisor', async () => {
   let missing = 0;
   for (const framework of ['hipaa', 'gdpr', 'soc2'] as const)
     for (const tenants of [TENANTS, TENANTS.slice(0, 1), '*' as const])
-      for (const with_evidence of [true, false]) {
+      for (const withEvidence of [true, false]) {
         const found = await buildComplianceFindings(
-          { ...window, framework, tenants, with_evidence },
+          { ...window, framework, tenants, with_evidence: withEvidence },
           { auditWindow },
         );
         const text = JSON.stringify(found);

@@ -41,14 +41,14 @@ export async function buildComplianceFindings(
 
 /** Leaves out the rules of single tenants, and every sentence about one: they are nothing to tell a model. */
 function describeControl(control: ControlReport, policy: Policy): ControlFinding {
-  const tenant_rules = new Set(
+  const tenantRules = new Set(
     policy.rules.filter(({ tenant_id }) => tenant_id !== null).map(({ name }) => name),
   );
   const { control_id, title, requirement, contribution, status, elements, gaps, evidence } = control;
   return {
     ...{ control_id, title, requirement, contribution, status },
     rules: elements
-      .filter(({ kind, name }) => kind === 'rule' && !tenant_rules.has(name))
+      .filter(({ kind, name }) => kind === 'rule' && !tenantRules.has(name))
       .map(({ name }) => name),
     mechanisms: elements
       .filter(({ kind }) => kind === 'mechanism')
@@ -58,7 +58,7 @@ function describeControl(control: ControlReport, policy: Policy): ControlFinding
       .map(({ message }) => message),
     limits: gaps.filter(({ kind }) => kind === 'framework').map(({ message }) => message),
     evidence: evidence.counts
-      .filter(({ kind, name }) => kind !== 'rule' || !tenant_rules.has(name))
+      .filter(({ kind, name }) => kind !== 'rule' || !tenantRules.has(name))
       .map(({ kind, name, events }) => ({ kind, name, events })),
   };
 }

@@ -21,14 +21,25 @@ export function compareControls(
   after: readonly ControlFinding[],
 ): readonly ControlChange[] {
   const found = new Map(after.map((control) => [control.control_id, control]));
-  return before.flatMap(({ control_id, status: from, missing: missing_before }) => {
-    const { status: to, missing: missing_after } = found.get(control_id) ?? {
+  return before.flatMap(({ control_id, status: from, missing: missingBefore }) => {
+    const { status: to, missing: missingAfter } = found.get(control_id) ?? {
       status: 'gap',
-      missing: missing_before,
+      missing: missingBefore,
     };
-    const is_same = from === to && missing_before.join('\n') === missing_after.join('\n');
-    const is_worse =
-      STATUSES.indexOf(to) > STATUSES.indexOf(from) || missing_after.length > missing_before.length;
-    return is_same ? [] : [{ control_id, from, to, missing_before, missing_after, is_worse }];
+    const isSame = from === to && missingBefore.join('\n') === missingAfter.join('\n');
+    const isWorse =
+      STATUSES.indexOf(to) > STATUSES.indexOf(from) || missingAfter.length > missingBefore.length;
+    return isSame
+      ? []
+      : [
+          {
+            control_id,
+            from,
+            to,
+            missing_before: missingBefore,
+            missing_after: missingAfter,
+            is_worse: isWorse,
+          },
+        ];
   });
 }

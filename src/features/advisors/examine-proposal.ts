@@ -78,7 +78,7 @@ export async function examineProposal({
 
 async function compareWithActive(before: Policy, after: Policy): Promise<ExaminedProposal> {
   const { added, changed, removed, consequences, strictness } = comparePolicies(before, after);
-  const lets_through = listWeakenings(before, after, strictness);
+  const letsThrough = listWeakenings(before, after, strictness);
   return {
     policy: after,
     changes: [
@@ -87,8 +87,8 @@ async function compareWithActive(before: Policy, after: Policy): Promise<Examine
       ...removed.map((record) => `- ${record.kind} ${record.name}: ${record.summary}`),
       ...consequences,
     ],
-    weakens: lets_through.length > 0,
-    lets_through,
+    weakens: letsThrough.length > 0,
+    lets_through: letsThrough,
     remarks: await lintNewRecords(before, after),
   };
 }

@@ -12,18 +12,18 @@ const HOW_TO_ENABLE =
   'The intelligence layer is not configured. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml, and restart the service.';
 
 /** Builds the refusal of a layer that is off; `null` if it is on. Runs before the caller and the body are checked. */
-function findDisabledRefusal(advisor_name: AdvisorId | null) {
+function findDisabledRefusal(advisorName: AdvisorId | null) {
   return ({ advisors }: Runtime): Refusal | null => {
     const { enabled, backend } = advisors.settings;
     if (enabled && backend !== undefined) return null;
-    const extra = advisor_name === null ? {} : buildEmptyResult(advisor_name);
+    const extra = advisorName === null ? {} : buildEmptyResult(advisorName);
     return new Refusal('not_configured', HOW_TO_ENABLE, [], extra);
   };
 }
 
-function buildEmptyResult(advisor_name: AdvisorId): Readonly<Record<string, unknown>> {
+function buildEmptyResult(advisorName: AdvisorId): Readonly<Record<string, unknown>> {
   const result: AdvisorResult = {
-    advisor_name,
+    advisor_name: advisorName,
     status: 'no_backend',
     summary: HOW_TO_ENABLE,
     artifacts: {},
@@ -297,9 +297,9 @@ function completeOutline(written: WrittenOutline): ProjectOutline {
 /** Loads the advisors on demand, because most services run without them. */
 const openAdvisory = () => import('./advisory.ts');
 
-async function explainEvent(event_id: string, context: Context) {
+async function explainEvent(eventId: string, context: Context) {
   const { prepareExplanation } = await openAdvisory();
-  return answerCall(await prepareExplanation(event_id, context), context);
+  return answerCall(await prepareExplanation(eventId, context), context);
 }
 
 /** Runs a call. @throws Refusal with the result of an advisor that failed */

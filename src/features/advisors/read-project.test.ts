@@ -123,8 +123,8 @@ test('the framework and the tool of every shipped example are found', async () =
       name,
     );
     // A decorator with a schema says more than the function, so no parameters are known.
-    const is_known = name.startsWith('python-') && name !== 'python-claude-agent';
-    assert.deepEqual(tools[0]!.parameters, is_known ? ['key'] : [], name);
+    const isKnown = name.startsWith('python-') && name !== 'python-claude-agent';
+    assert.deepEqual(tools[0]!.parameters, isKnown ? ['key'] : [], name);
     assert.ok(frameworks.length > 0, name);
   }
   assert.equal(names.length, 21);

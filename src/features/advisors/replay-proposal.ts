@@ -34,7 +34,7 @@ export async function replayProposal(
   runtime: Pick<Runtime, 'limits' | 'policy' | 'now_ms'>,
   signal: AbortSignal,
 ): Promise<ProposalReplay> {
-  const filters = tenants === '*' ? [{ since }] : tenants.map((tenant_id) => ({ since, tenant_id }));
+  const filters = tenants === '*' ? [{ since }] : tenants.map((tenantId) => ({ since, tenant_id: tenantId }));
   const sum = { same: 0, stricter: 0, less_strict: 0, unknown: 0 };
   const examples = { stricter: [] as ChangedDecision[], less_strict: [] as ChangedDecision[] };
   for (const filter of filters) {

@@ -24,10 +24,10 @@ export const SINCE_DEFAULT = '7d';
 const SINCE_MS_MAX = 366 * 86_400_000;
 
 /** Parses `since`. @throws Refusal unless it is a duration of at most 366 days */
-export function parseSince(since: string | undefined, now_ms: number): AdvisorPeriod {
+export function parseSince(since: string | undefined, nowMs: number): AdvisorPeriod {
   const written = (dropBlankName(since) ?? SINCE_DEFAULT).trim();
   const ms = parseDuration(written);
-  if (ms !== null && ms > 0 && ms <= SINCE_MS_MAX) return { since: written, since_ms: now_ms - ms };
+  if (ms !== null && ms > 0 && ms <= SINCE_MS_MAX) return { since: written, since_ms: nowMs - ms };
   const message = 'is a duration of at most 366 days: `24h`, `7d`';
   throw new Refusal('invalid_request', `\`since\` ${message}.`, [{ path: 'since', message }]);
 }

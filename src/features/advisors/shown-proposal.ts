@@ -22,16 +22,16 @@ export interface AnsweredQuestion {
 }
 
 /** Keeps a proposal in place of the one that the command showed before. */
-export function keepProposal(state_dir: string, question: ProposalQuestion, result: AdvisorResult): void {
-  writePrivateFile(getPath(state_dir, question), JSON.stringify({ question, result }), 'replace');
+export function keepProposal(stateDir: string, question: ProposalQuestion, result: AdvisorResult): void {
+  writePrivateFile(getPath(stateDir, question), JSON.stringify({ question, result }), 'replace');
 }
 
 /** Returns the proposal that was shown for this question; `null` if the last one answered another question. */
 export async function findProposal(
-  state_dir: string,
+  stateDir: string,
   question: ProposalQuestion,
 ): Promise<AdvisorResult | null> {
-  const text = await readOwnFile(getPath(state_dir, question)).catch(() => null);
+  const text = await readOwnFile(getPath(stateDir, question)).catch(() => null);
   if (text === null) return null;
   try {
     const kept = JSON.parse(text) as { question: unknown; result: AdvisorResult };
@@ -42,10 +42,10 @@ export async function findProposal(
 }
 
 /** Removes a proposal that was applied. */
-export async function dropProposal(state_dir: string, question: ProposalQuestion): Promise<void> {
-  await rm(getPath(state_dir, question), { force: true });
+export async function dropProposal(stateDir: string, question: ProposalQuestion): Promise<void> {
+  await rm(getPath(stateDir, question), { force: true });
 }
 
-function getPath(state_dir: string, [command]: ProposalQuestion): string {
-  return join(state_dir, FOLDER, `${command}.json`);
+function getPath(stateDir: string, [command]: ProposalQuestion): string {
+  return join(stateDir, FOLDER, `${command}.json`);
 }

@@ -18,31 +18,37 @@ export interface AgentBlockParts {
 export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
   const change = async (work: (trx: Transaction<StoreTables>) => Promise<boolean>): Promise<boolean> => {
     const store = await parts.store();
-    const is_changed = await store.transaction(work);
+    const isChanged = await store.transaction(work);
     await mirrorAgentBlocks(parts.state_dir, store);
-    return is_changed;
+    return isChanged;
   };
   return {
-    block: (agent_id, reason, blocked_by) => {
-      const blocked_ms = parts.ports().now_ms();
-      const row = { agent_key: buildAgentKey(agent_id), agent_id, reason, blocked_by, blocked_ms };
+    block: (agentId, reason, blockedBy) => {
+      const blockedMs = parts.ports().now_ms();
+      const row = {
+        agent_key: buildAgentKey(agentId),
+        agent_id: agentId,
+        reason,
+        blocked_by: blockedBy,
+        blocked_ms: blockedMs,
+      };
       return change(async (trx) => {
         const { numInsertedOrUpdatedRows: count = 0n } = await trx
           .insertInto('blocked_agents')
           .values(row)
           .onConflict((conflict) => conflict.column('agent_key').doNothing())
           .executeTakeFirst();
-        if (count > 0n) await recordBlockChange(parts, 'agent_block', agent_id, blocked_by);
+        if (count > 0n) await recordBlockChange(parts, 'agent_block', agentId, blockedBy);
         return count > 0n;
       });
     },
-    unblock: (agent_id, caller_id) =>
+    unblock: (agentId, callerId) =>
       change(async (trx) => {
         const { numDeletedRows: count } = await trx
           .deleteFrom('blocked_agents')
-          .where('agent_key', '=', buildAgentKey(agent_id))
+          .where('agent_key', '=', buildAgentKey(agentId))
           .executeTakeFirst();
-        if (count > 0n) await recordBlockChange(parts, 'agent_unblock', agent_id, caller_id);
+        if (count > 0n) await recordBlockChange(parts, 'agent_unblock', agentId, callerId);
         return count > 0n;
       }),
     list: async () => {
@@ -57,30 +63,30 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
 function recordBlockChange(
   { ports }: AgentBlockParts,
   phase: 'agent_block' | 'agent_unblock',
-  agent_id: string,
-  caller_id: string,
+  agentId: string,
+  callerId: string,
 ): Promise<void> {
   const { policy, now_ms, new_event_id, record } = ports();
-  const at_ms = now_ms();
+  const atMs = now_ms();
   const change = {
-    event_id: new_event_id(at_ms),
-    now_ms: at_ms,
+    event_id: new_event_id(atMs),
+    now_ms: atMs,
     phase,
     done: true,
     reason: `An operator ${phase === 'agent_block' ? 'blocked' : 'unblocked'} the agent.`,
-    caller_id,
+    caller_id: callerId,
     policy_hash: policy.hash,
     metadata: {},
-    about: { agent_id },
+    about: { agent_id: agentId },
   };
   return record(buildServiceEvent(change));
 }
 
 /** Copies the list from the store into the state folder, where every process reads it. */
-async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, 'db'>): Promise<void> {
+async function mirrorAgentBlocks(stateDir: string, { db }: Pick<Store, 'db'>): Promise<void> {
   const rows = await db.selectFrom('blocked_agents').select('agent_key').execute();
   writeAgentList(
-    state_dir,
+    stateDir,
     rows.map(({ agent_key }) => agent_key),
   );
 }
@@ -100,11 +106,11 @@ export async function followAgentBlocks(
       .then((opened) => mirrorAgentBlocks(state_dir, opened))
       .catch(onFault);
   };
-  let is_closed = false;
+  let isClosed = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
   const plan = (): void => {
-    if (is_closed) return;
+    if (isClosed) return;
     timer = setTimeout(() => {
       running = mirror().finally(plan);
     }, MIRROR_MS).unref();
@@ -113,7 +119,7 @@ export async function followAgentBlocks(
   plan();
   return {
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       if (timer !== null) clearTimeout(timer);
       await running;
     },

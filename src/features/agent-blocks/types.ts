@@ -11,9 +11,9 @@ declare module '../../operations/runtime.ts' {
 /** The kill switch. Its list is in the store, and every process applies a change within a second. */
 export interface AgentBlocks {
   /** Blocks an agent. Returns `false` if it was already blocked. @throws StoreFailure */
-  readonly block: (agent_id: string, reason: string, caller_id: string) => Promise<boolean>;
+  readonly block: (agentId: string, reason: string, callerId: string) => Promise<boolean>;
   /** Unblocks an agent. Returns `false` if it was not blocked. @throws StoreFailure */
-  readonly unblock: (agent_id: string, caller_id: string) => Promise<boolean>;
+  readonly unblock: (agentId: string, callerId: string) => Promise<boolean>;
   /** Lists all, by name. @throws StoreFailure */
   readonly list: () => Promise<readonly Shown<typeof blockedAgents>[]>;
 }

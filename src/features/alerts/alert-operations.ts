@@ -124,16 +124,16 @@ export const alertsAcknowledge = defineOperation({
     await changeAlert(alert_id, 'alert_acknowledge', context, async (trx, alert) => {
       if (alert.status !== 'firing')
         throw new Refusal('conflict', `The alert is ${alert.status}; only a firing one is acknowledged.`);
-      const now_ms = context.runtime.now_ms();
+      const nowMs = context.runtime.now_ms();
       const changes = {
         status: 'acknowledged' as const,
         acknowledged_by: context.caller.id,
-        acknowledged_ms: now_ms,
+        acknowledged_ms: nowMs,
       };
       await trx.updateTable('alerts').set(changes).where('alert_id', '=', alert_id).execute();
       const channels = await listNotifiedChannels(trx, alert_id);
       const service = await context.runtime.alerts();
-      await enqueueAlert(trx, { ...alert, ...changes }, 'acknowledge', service, { now_ms, channels });
+      await enqueueAlert(trx, { ...alert, ...changes }, 'acknowledge', service, { now_ms: nowMs, channels });
     });
     return showAlert(alert_id, context);
   },
@@ -168,12 +168,16 @@ export const alertsResolve = defineOperation({
   },
 });
 
-async function showAlert(alert_id: string, context: Context) {
+async function showAlert(alertId: string, context: Context) {
   const { db } = await context.runtime.store();
-  const [row] = await listAlertRows(db, { tenants: resolveAlertTenants({}, context), alert_id, limit: 1 });
+  const [row] = await listAlertRows(db, {
+    tenants: resolveAlertTenants({}, context),
+    alert_id: alertId,
+    limit: 1,
+  });
   if (row === undefined) throw buildMissingRefusal();
-  const deliveries = await listDeliveries(db, [alert_id]);
-  return formatAlert(row, deliveries.get(alert_id) ?? []);
+  const deliveries = await listDeliveries(db, [alertId]);
+  return formatAlert(row, deliveries.get(alertId) ?? []);
 }
 
 type Transaction = Parameters<
@@ -181,7 +185,7 @@ type Transaction = Parameters<
 >[0];
 
 async function changeAlert(
-  alert_id: string,
+  alertId: string,
   phase: 'alert_acknowledge' | 'alert_resolve',
   context: Context,
   change: (trx: Transaction, alert: AlertRow) => Promise<void>,
@@ -189,16 +193,16 @@ async function changeAlert(
   const tenants = resolveAlertTenants({}, context);
   const store = await context.runtime.store();
   await store.transaction(async (trx) => {
-    const found = trx.selectFrom('alerts').selectAll().where('alert_id', '=', alert_id);
+    const found = trx.selectFrom('alerts').selectAll().where('alert_id', '=', alertId);
     const locked = await found.forUpdate().executeTakeFirst();
-    const [seen] = await listAlertRows(trx, { tenants, alert_id, limit: 1 });
+    const [seen] = await listAlertRows(trx, { tenants, alert_id: alertId, limit: 1 });
     if (locked === undefined || seen === undefined) throw buildMissingRefusal();
     await change(trx, locked);
-    const [tenant_id = '', another] = JSON.parse(seen.tenant_ids) as string[];
+    const [tenantId = '', another] = JSON.parse(seen.tenant_ids) as string[];
     const reason =
       phase === 'alert_resolve' ? 'An operator resolved an alert.' : 'An operator acknowledged an alert.';
-    const metadata = { alert_id, rule_id: seen.rule_id };
-    await recordRuleChange(phase, reason, metadata, another === undefined ? tenant_id : '', context);
+    const metadata = { alert_id: alertId, rule_id: seen.rule_id };
+    await recordRuleChange(phase, reason, metadata, another === undefined ? tenantId : '', context);
   });
 }
 

@@ -14,9 +14,9 @@ type Tenants = '*' | readonly string[];
 let counter = 0;
 
 /** Returns an alert ID: the time, and digits by which the IDs of one process sort as they were created. */
-export function createAlertId(now_ms: number): string {
+export function createAlertId(nowMs: number): string {
   counter = (counter + 1) % 0x10_0000;
-  const time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(11, '0').slice(-11);
+  const time = Math.max(0, Math.trunc(nowMs)).toString(16).padStart(11, '0').slice(-11);
   return `alr_${time}${counter.toString(16).padStart(5, '0')}${randomBytes(4).toString('hex')}`;
 }
 
@@ -85,13 +85,13 @@ export async function listRecentAlerts(db: Db, tenants: Tenants, limit: number):
 /** Lists the deliveries of alerts, oldest first. */
 export async function listDeliveries(
   db: Db,
-  alert_ids: readonly string[],
+  alertIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly DeliveryRow[]>> {
-  if (alert_ids.length === 0) return new Map();
+  if (alertIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('outbox_messages')
     .selectAll()
-    .where('subject_id', 'in', [...alert_ids])
+    .where('subject_id', 'in', [...alertIds])
     .orderBy('delivery_id')
     .execute();
   return Map.groupBy(rows, ({ subject_id }) => subject_id);

@@ -40,7 +40,7 @@ export interface BatchParts {
   readonly declared: ReadonlySet<string>;
   readonly now_ms: number;
   /** Finds the call to show in the first message of an alert. */
-  readonly findAction: (event_ids: readonly string[]) => Promise<ShownActionRow | null>;
+  readonly findAction: (eventIds: readonly string[]) => Promise<ShownActionRow | null>;
 }
 
 /** The author of a change that no person caused. */
@@ -104,9 +104,9 @@ function buildKeyedSignal({ rule, signal }: MatchedSignal): Omit<KeyedSignal, 'i
 }
 
 /** Returns the key of a group: a hash, because the values may be long. */
-export function buildGroupKey(rule_id: string, values: Readonly<Record<string, string>>): string {
+export function buildGroupKey(ruleId: string, values: Readonly<Record<string, string>>): string {
   return createHash('sha256')
-    .update(JSON.stringify([rule_id, ...Object.entries(values).flat()]))
+    .update(JSON.stringify([ruleId, ...Object.entries(values).flat()]))
     .digest('hex')
     .slice(0, 32);
 }
@@ -133,12 +133,12 @@ async function listExcessKeys(trx: Db, keyed: readonly KeyedSignal[]): Promise<r
   const { rule, is_declared } = keyed[0]!;
   if (rule.groups.length === 0) return [];
   const keys = new Set(keyed.map(({ key }) => key));
-  const since_ms = Math.min(...keyed.map(({ signal }) => signal.time_ms)) - keepMs(rule);
+  const sinceMs = Math.min(...keyed.map(({ signal }) => signal.time_ms)) - keepMs(rule);
   const live = trx.selectFrom('alert_groups').where('rule_id', '=', rule.rule_id);
   const { count } = await live
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('is_declared', '=', Number(is_declared))
-    .where('last_ms', '>', since_ms)
+    .where('last_ms', '>', sinceMs)
     .executeTakeFirstOrThrow();
   if (Number(count) + keys.size <= GROUPS_MAX) return [];
   const known = new Set((await live.select('group_key').execute()).map(({ group_key }) => group_key));
@@ -175,8 +175,8 @@ async function loadGroups(trx: Db, keyed: readonly KeyedSignal[]): Promise<Reado
   const groups = new Map<string, Group>();
   for (const { key, values, rule, is_declared } of keyed)
     if (!groups.has(key)) {
-      const is_others = isOthers(rule, values);
-      groups.set(key, { key, values, rule, is_declared, is_others, count: startCount(), open: null });
+      const group = { key, values, rule, is_declared, is_others: isOthers(rule, values) };
+      groups.set(key, { ...group, count: startCount(), open: null });
     }
   for (const keys of getChunks([...groups.keys()])) {
     const states = await trx
@@ -230,9 +230,9 @@ async function fireAlert(
 ): Promise<StoredAlert> {
   const { now_ms } = parts;
   const silence = findSilence(parts.silences, { ...alert, ...rule, group: values });
-  const alert_id = createAlertId(now_ms);
+  const alertId = createAlertId(now_ms);
   const row: AlertRow = {
-    alert_id,
+    alert_id: alertId,
     rule_id: rule.rule_id,
     rule_name: rule.name,
     severity: rule.severity,
@@ -248,7 +248,7 @@ async function fireAlert(
     last_ms: alert.last_ms,
     sample_event_ids: JSON.stringify(alert.sample_event_ids),
     tenant_ids: JSON.stringify(alert.tenant_ids),
-    dedup_key: `${rule.rule_id}:${key.slice(0, 16)}:${alert_id.slice(4)}`,
+    dedup_key: `${rule.rule_id}:${key.slice(0, 16)}:${alertId.slice(4)}`,
     channels: JSON.stringify(rule.channels),
     acknowledged_by: null,
     acknowledged_ms: null,
@@ -257,7 +257,7 @@ async function fireAlert(
     silence_id: silence?.silence_id ?? null,
   };
   await trx.insertInto('alerts').values(row).execute();
-  await saveTenants(trx, alert_id, alert.tenant_ids);
+  await saveTenants(trx, alertId, alert.tenant_ids);
   if (silence === null) await notifyChannels(trx, row, rule, parts);
   return { ...readStored(row) };
 }
@@ -269,9 +269,9 @@ async function notifyChannels(
   rule: Pick<AlertRule, 'schedule'>,
   { service, now_ms, findAction }: BatchParts,
 ): Promise<void> {
-  const not_before_ms = findQuietEnd(rule.schedule, now_ms);
+  const notBeforeMs = findQuietEnd(rule.schedule, now_ms);
   const shown = await findAction(JSON.parse(row.sample_event_ids) as string[]);
-  await enqueueAlert(trx, row, 'trigger', service, { now_ms, not_before_ms, shown });
+  await enqueueAlert(trx, row, 'trigger', service, { now_ms, not_before_ms: notBeforeMs, shown });
 }
 
 /** Sends a silenced alert that counts again after its silence has ended. */
@@ -299,11 +299,11 @@ async function saveAlert(trx: Db, alert: StoredAlert): Promise<void> {
   await saveTenants(trx, alert.row.alert_id, alert.tenant_ids);
 }
 
-async function saveTenants(trx: Db, alert_id: string, tenant_ids: readonly string[]): Promise<void> {
-  if (tenant_ids.length === 0) return;
+async function saveTenants(trx: Db, alertId: string, tenantIds: readonly string[]): Promise<void> {
+  if (tenantIds.length === 0) return;
   await trx
     .insertInto('alert_tenants')
-    .values(tenant_ids.map((tenant_id) => ({ alert_id, tenant_id })))
+    .values(tenantIds.map((tenantId) => ({ alert_id: alertId, tenant_id: tenantId })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

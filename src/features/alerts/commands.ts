@@ -109,8 +109,8 @@ function defineAdd(command: Command, terminal: Terminal, ports: CommandPorts): v
   add
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action(async (rule_id: string | undefined, options: AddOptions) => {
-      const input = readRule(rule_id ?? options.ruleId, options, add.opts());
+    .action(async (ruleId: string | undefined, options: AddOptions) => {
+      const input = readRule(ruleId ?? options.ruleId, options, add.opts());
       const saved = await ports.runOperation(terminal, options.config, alertRulesSave, input);
       if (options.json) printJson(terminal, saved);
       else printLine(terminal, `saved ${saved.rule_id}`);
@@ -129,11 +129,11 @@ function defineAdd(command: Command, terminal: Terminal, ports: CommandPorts): v
 }
 
 function readRule(
-  rule_id: string | undefined,
+  ruleId: string | undefined,
   options: AddOptions,
   flags: Readonly<Record<string, unknown>>,
 ): AlertRuleInput {
-  if (rule_id === undefined)
+  if (ruleId === undefined)
     throw new CommandFailure(
       EXIT.usage,
       'invalid_request',
@@ -144,7 +144,7 @@ function readRule(
     return values === undefined ? [] : [[member, values] as const];
   });
   return {
-    rule_id: rule_id.toLowerCase(),
+    rule_id: ruleId.toLowerCase(),
     name: options.name,
     source: options.source,
     threshold: options.threshold,
@@ -161,11 +161,11 @@ function readRule(
   };
 }
 
-function readSchedule(quiet: string, time_zone: string): NonNullable<AlertRuleInput['schedule']> {
+function readSchedule(quiet: string, timeZone: string): NonNullable<AlertRuleInput['schedule']> {
   const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(quiet) ?? [];
   if (from === undefined || to === undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--quiet` is a period such as `22:00-07:00`.');
-  return { time_zone, quiet_hours: [{ from, to }] };
+  return { time_zone: timeZone, quiet_hours: [{ from, to }] };
 }
 
 interface TestOptions extends CommonOptions {
@@ -193,9 +193,9 @@ function defineTest(command: Command, terminal: Terminal, ports: CommandPorts): 
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action(async (rule_id: string, options: TestOptions) => {
-      const deliveries = await sendTest(rule_id, options, terminal, ports);
-      if (options.json) printJson(terminal, { rule_id, deliveries });
+    .action(async (ruleId: string, options: TestOptions) => {
+      const deliveries = await sendTest(ruleId, options, terminal, ports);
+      if (options.json) printJson(terminal, { rule_id: ruleId, deliveries });
       else
         for (const line of formatTable(
           ['CHANNEL', 'STATUS', 'REASON'],
@@ -217,12 +217,12 @@ function defineTest(command: Command, terminal: Terminal, ports: CommandPorts): 
 
 /** Sends a test and returns the deliveries when all have ended, or when the time is over. */
 async function sendTest(
-  rule_id: string,
+  ruleId: string,
   { config, channel, wait }: TestOptions,
   terminal: Terminal,
   { runOperation }: CommandPorts,
 ): Promise<readonly Delivery[]> {
-  const input = { rule_id, ...(channel !== undefined && { channels: channel }) };
+  const input = { rule_id: ruleId, ...(channel !== undefined && { channels: channel }) };
   const { deliveries } = await runOperation(terminal, config, alertsTest, input);
   const look = () =>
     Promise.all(

@@ -21,7 +21,7 @@ function buildHookEvent(at: number, ms: number, fields: Partial<AuditEvent> = {}
   return sampleEvent(at, { timestamp: new Date(ms).toISOString(), session_id: 'sess-1', ...fields });
 }
 
-async function pinTool(store: Store, tool: string, first_seen_ms: number, pinned: boolean): Promise<void> {
+async function pinTool(store: Store, tool: string, firstSeenMs: number, pinned: boolean): Promise<void> {
   const none = {
     pinned_definition: null,
     quarantined_sha256: null,
@@ -32,7 +32,7 @@ async function pinTool(store: Store, tool: string, first_seen_ms: number, pinned
     rejected_by: null,
   };
   const key = { tenant_id: 'default', server: 'files', user_id: '', tool };
-  const seen = { first_seen_ms, changed_ms: first_seen_ms };
+  const seen = { first_seen_ms: firstSeenMs, changed_ms: firstSeenMs };
   await store.db
     .insertInto('mcp_pins')
     .values({ ...none, ...key, ...seen, pinned_sha256: pinned ? 'sha256:1' : null })
@@ -40,12 +40,18 @@ async function pinTool(store: Store, tool: string, first_seen_ms: number, pinned
 }
 
 function buildWaitingRequest(
-  request_id: string,
-  requested_ms: number,
+  requestId: string,
+  requestedMs: number,
   fields: { readonly agent_id: string; readonly tenant_id?: string },
 ) {
   return {
-    ...{ request_id, requested_ms, status: 'pending' as const, tenant_id: 'default', tool_name: 'pay' },
+    ...{
+      request_id: requestId,
+      requested_ms: requestedMs,
+      status: 'pending' as const,
+      tenant_id: 'default',
+      tool_name: 'pay',
+    },
     ...{
       boundary: 'action' as const,
       arguments_hash: 'sha256:1',
@@ -183,9 +189,13 @@ withStores('conditions of alerts', (law) => {
       ...Array.from({ length: 1_050 }, (_none, index) => `a-${index}`),
     ];
     await at.append(
-      agents.map((agent_id, index) => {
-        const tenant_id = agent_id === 'elsewhere' ? 'acme' : 'default';
-        return buildHookEvent(index + 1, START_MS + index, { agent_id, tenant_id, session_id: `s-${index}` });
+      agents.map((agentId, index) => {
+        const tenantId = agentId === 'elsewhere' ? 'acme' : 'default';
+        return buildHookEvent(index + 1, START_MS + index, {
+          agent_id: agentId,
+          tenant_id: tenantId,
+          session_id: `s-${index}`,
+        });
       }),
     );
     at.clock.now_ms = START_MS + 3 * HOUR_MS;

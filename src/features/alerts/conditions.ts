@@ -84,10 +84,10 @@ const READ_MAX = 20_000;
  */
 function takeUrgent(signals: readonly Signal[], declared: ReadonlySet<string>): readonly Signal[] {
   if (signals.length <= CONDITIONS_MAX) return signals;
-  const by_tenant = new Map<string | null, number>();
+  const byTenant = new Map<string | null, number>();
   const ranked = signals.map((signal) => {
-    const turn = (by_tenant.get(signal.tenant_id) ?? 0) + 1;
-    by_tenant.set(signal.tenant_id, turn);
+    const turn = (byTenant.get(signal.tenant_id) ?? 0) + 1;
+    byTenant.set(signal.tenant_id, turn);
     return { signal, turn: declared.has(signal.agent_id?.toLowerCase() ?? '') ? 0 : turn };
   });
   const sorted = ranked.sort((one, other) => one.turn - other.turn);
@@ -249,11 +249,11 @@ async function markSeen(
   trx: Db,
   rule: AlertRule,
   signals: readonly Signal[],
-  seen_ms: number,
+  seenMs: number,
 ): Promise<readonly Signal[]> {
   const added: Signal[] = [];
   for (const signal of signals) {
-    const row = { signal_id: hashSignal(rule, signal), rule_id: rule.rule_id, seen_ms };
+    const row = { signal_id: hashSignal(rule, signal), rule_id: rule.rule_id, seen_ms: seenMs };
     const insert = trx.insertInto('alert_signals').values(row);
     const result = await insert.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
     if ((result.numInsertedOrUpdatedRows ?? 0n) > 0n) added.push(signal);

@@ -72,8 +72,8 @@ export function countSignal<Alert extends OpenAlert>(
     return { ended, fired: null };
   }
   const { count } = group;
-  const is_cool = count.last_fired_ms === null || count.max_ms - count.last_fired_ms >= rule.cooldown_ms;
-  if (count.times.length < rule.threshold || !is_cool) return { ended, fired: null };
+  const isCool = count.last_fired_ms === null || count.max_ms - count.last_fired_ms >= rule.cooldown_ms;
+  if (count.times.length < rule.threshold || !isCool) return { ended, fired: null };
   count.last_fired_ms = count.max_ms;
   return {
     ended,
@@ -83,7 +83,7 @@ export function countSignal<Alert extends OpenAlert>(
       first_ms: count.times.reduce((one, other) => Math.min(one, other)),
       last_ms: count.max_ms,
       sample_event_ids: count.samples.map(([id]) => id),
-      tenant_ids: count.tenants.map(([tenant_id]) => tenant_id).toSorted(),
+      tenant_ids: count.tenants.map(([tenantId]) => tenantId).toSorted(),
     },
   };
 }
@@ -95,13 +95,13 @@ const OTHERS_MS_MIN = 10_000;
 function endEmpty<Alert extends OpenAlert>(
   { window_ms, cooldown_ms, is_condition }: CountingRule,
   group: CountedGroup<Alert>,
-  time_ms: number,
+  timeMs: number,
 ): Alert | null {
   const { open } = group;
   if (open === null || is_condition) return null;
-  const repeat_ms = group.is_others ? Math.max(cooldown_ms, OTHERS_MS_MIN) : Number.POSITIVE_INFINITY;
-  const is_repeated = time_ms - (group.count.last_fired_ms ?? 0) >= repeat_ms;
-  if (time_ms - open.last_ms < window_ms && !is_repeated) return null;
+  const repeatMs = group.is_others ? Math.max(cooldown_ms, OTHERS_MS_MIN) : Number.POSITIVE_INFINITY;
+  const isRepeated = timeMs - (group.count.last_fired_ms ?? 0) >= repeatMs;
+  if (timeMs - open.last_ms < window_ms && !isRepeated) return null;
   group.open = null;
   group.count = resetCount(group.count);
   return open;
@@ -113,23 +113,23 @@ function addToCount(
   { id, time_ms, tenant_id, is_event }: Signal,
 ): void {
   count.max_ms = Math.max(count.max_ms, time_ms);
-  const since_ms = count.max_ms - window_ms;
-  if (time_ms > since_ms) {
+  const sinceMs = count.max_ms - window_ms;
+  if (time_ms > sinceMs) {
     insertTime(count.times, time_ms);
     if (is_event) count.samples.push([id, time_ms]);
   }
   let old = 0;
-  while (old < count.times.length && count.times[old]! <= since_ms) old += 1;
+  while (old < count.times.length && count.times[old]! <= sinceMs) old += 1;
   old = Math.max(old, count.times.length - threshold);
   if (old > 0) count.times.splice(0, old);
-  count.samples = count.samples.filter((each) => each[1] > since_ms).slice(-SAMPLES_MAX);
+  count.samples = count.samples.filter((each) => each[1] > sinceMs).slice(-SAMPLES_MAX);
   if (tenant_id !== null) {
-    const others = count.tenants.filter(([name, at]) => name !== tenant_id && at > since_ms);
-    const is_full = others.length >= TENANTS_MAX;
+    const others = count.tenants.filter(([name, at]) => name !== tenant_id && at > sinceMs);
+    const isFull = others.length >= TENANTS_MAX;
     count.tenants = [
-      ...(is_full ? others.slice(0, TENANTS_MAX - 1) : others),
+      ...(isFull ? others.slice(0, TENANTS_MAX - 1) : others),
       [tenant_id, time_ms],
-      ...(is_full && !others.some(([name]) => name === MORE_TENANTS)
+      ...(isFull && !others.some(([name]) => name === MORE_TENANTS)
         ? [[MORE_TENANTS, time_ms] as [string, number]]
         : []),
     ];
@@ -137,10 +137,10 @@ function addToCount(
 }
 
 /** Inserts a time in order. Events of several workers arrive nearly in order. */
-function insertTime(times: number[], time_ms: number): void {
+function insertTime(times: number[], timeMs: number): void {
   let at = times.length;
-  while (at > 0 && times[at - 1]! > time_ms) at -= 1;
-  times.splice(at, 0, time_ms);
+  while (at > 0 && times[at - 1]! > timeMs) at -= 1;
+  times.splice(at, 0, timeMs);
 }
 
 function addToAlert(alert: OpenAlert, { id, time_ms, tenant_id, is_event }: Signal): void {

@@ -66,11 +66,11 @@ export const alertsTest = defineOperation({
         throw new Refusal('invalid_request', '`channels` names a channel that does not exist.', [
           { path: 'channels', message: 'names a channel that does not exist' },
         ]);
-    const now_ms = context.runtime.now_ms();
-    const alert = buildTestAlert(rule, now_ms);
+    const nowMs = context.runtime.now_ms();
+    const alert = buildTestAlert(rule, nowMs);
     const store = await context.runtime.store();
     const ids = await store.transaction(async (trx) => {
-      const queued = await enqueueAlert(trx, alert, 'test', service, { now_ms, channels: names });
+      const queued = await enqueueAlert(trx, alert, 'test', service, { now_ms: nowMs, channels: names });
       const metadata = { rule_id, channels: names };
       await recordRuleChange(
         'alert_test',
@@ -81,15 +81,18 @@ export const alertsTest = defineOperation({
       );
       return queued;
     });
-    return { rule_id, deliveries: ids.map((delivery_id, at) => ({ delivery_id, channel: names[at]! })) };
+    return {
+      rule_id,
+      deliveries: ids.map((deliveryId, at) => ({ delivery_id: deliveryId, channel: names[at]! })),
+    };
   },
 });
 
-function buildTestAlert(settings: Parameters<typeof prepareAlertRule>[0], now_ms: number): AlertRow {
+function buildTestAlert(settings: Parameters<typeof prepareAlertRule>[0], nowMs: number): AlertRow {
   const rule = prepareAlertRule(settings);
-  const alert_id = createAlertId(now_ms);
+  const alertId = createAlertId(nowMs);
   return {
-    alert_id,
+    alert_id: alertId,
     rule_id: rule.rule_id,
     rule_name: rule.name,
     severity: rule.severity,
@@ -100,12 +103,12 @@ function buildTestAlert(settings: Parameters<typeof prepareAlertRule>[0], now_ms
     event_count: 0,
     threshold: rule.threshold,
     window_ms: rule.window_ms,
-    fired_ms: now_ms,
-    first_ms: now_ms,
-    last_ms: now_ms,
+    fired_ms: nowMs,
+    first_ms: nowMs,
+    last_ms: nowMs,
     sample_event_ids: '[]',
     tenant_ids: JSON.stringify(rule.tenant_id === undefined ? [] : [rule.tenant_id]),
-    dedup_key: `${rule.rule_id}:test:${alert_id}`,
+    dedup_key: `${rule.rule_id}:test:${alertId}`,
     channels: JSON.stringify(rule.channels),
     acknowledged_by: null,
     acknowledged_ms: null,
@@ -223,7 +226,7 @@ async function keepVisible(
   const alerts = await Promise.all(
     subjects
       .filter((id) => id.startsWith('alr_'))
-      .map((alert_id) => listAlertRows(db, { tenants, alert_id, limit: 1 })),
+      .map((alertId) => listAlertRows(db, { tenants, alert_id: alertId, limit: 1 })),
   );
   const rules = (await listAlertRules(db, await context.runtime.alerts())).filter(({ rule }) =>
     mayUseTenant(rule.tenant_id ?? '', context),

@@ -47,8 +47,8 @@ export const alertsEvaluate = defineOperation({
   answer: { window: '15m', events_evaluated: 0, truncated: false, triggered_count: 0, alerts: [] },
   refusals: ['not_found'],
   async run({ last = '15m', rule_id }, context) {
-    const last_ms = parseDuration(last);
-    if (last_ms === null || last_ms === 0 || last_ms > LAST_MS_MAX)
+    const lastMs = parseDuration(last);
+    if (lastMs === null || lastMs === 0 || lastMs > LAST_MS_MAX)
       throw new Refusal('invalid_request', '`last` is a duration of at most `7d`, such as `15m`.', [
         { path: 'last', message: 'is a duration of at most `7d`, such as `15m`' },
       ]);
@@ -67,8 +67,8 @@ export const alertsEvaluate = defineOperation({
 
 const NO_EVENTS = { events: [], truncated: false };
 
-async function listRules(rule_id: string | undefined, context: Context): Promise<readonly AlertRule[]> {
-  if (rule_id !== undefined) return [prepareAlertRule((await findOwnRule(rule_id, context)).rule)];
+async function listRules(ruleId: string | undefined, context: Context): Promise<readonly AlertRule[]> {
+  if (ruleId !== undefined) return [prepareAlertRule((await findOwnRule(ruleId, context)).rule)];
   const { db } = await context.runtime.store();
   const rules = await listAlertRules(db, await context.runtime.alerts());
   return rules

@@ -77,14 +77,14 @@ withStores('alerts', (law) => {
   });
 
   law('a flood of names hides no declared agent and no later alert', async ({ store }, t) => {
-    const by_agent = {
+    const byAgent = {
       ...SECRETS,
       rule_id: 'agents',
       threshold: 1,
       window: '10m',
       group_by: ['agent'] as const,
     };
-    const at = await openTestAlerts(t, store, [by_agent], { declared: ['payments'] });
+    const at = await openTestAlerts(t, store, [byAgent], { declared: ['payments'] });
     const flood = Array.from({ length: 1_100 }, (_, n) =>
       buildBlockedEvent(n + 1, 1, { agent_id: `invented-${n}` }),
     );
@@ -110,7 +110,7 @@ withStores('alerts', (law) => {
     } as const;
     const at = await openTestAlerts(t, store, [low, critical]);
     await at.append([
-      ...['a', 'b', 'c'].flatMap((agent_id, n) => blocks([1], n, { agent_id })),
+      ...['a', 'b', 'c'].flatMap((agentId, n) => blocks([1], n, { agent_id: agentId })),
       ...blocks([2], 9, { data_tags: ['personal'] }),
     ]);
     const parts = { store: async () => store, now_ms: () => at.clock.now_ms, log: { warn: () => {} } };
@@ -169,8 +169,8 @@ withStores('alerts', (law) => {
         if ((await count(trx)) - before > CHANGES_MAX) throw new Error('a change took too long');
         return result;
       });
-    const by_agent = { ...SECRETS, threshold: 1, window: '10m', group_by: ['agent'] as const };
-    const at = await openTestAlerts(t, { ...store, transaction }, [by_agent]);
+    const byAgent = { ...SECRETS, threshold: 1, window: '10m', group_by: ['agent'] as const };
+    const at = await openTestAlerts(t, { ...store, transaction }, [byAgent]);
     const flood = Array.from({ length: 250 }, (_, n) =>
       buildBlockedEvent(n + 1, 1, { agent_id: `bot-${n}` }),
     );

@@ -86,17 +86,17 @@ async function evaluateNext(parts: EvaluatorParts, state: State): Promise<boolea
   const store = await parts.store();
   state.reader ??= await openReader(store, parts, state);
   const rules = await loadRules(store.db, parts, state);
-  const on_events = rules.filter(({ rule }) => !isConditionSource(rule.source));
-  const page = await state.reader.next({ limit: state.page_events, parse: on_events.length > 0 });
-  const matched = matchEvents(on_events, page.events);
-  const now_ms = parts.now_ms();
-  if (matched.length > 0 || now_ms - state.saved_ms >= SAVE_MS)
+  const onEvents = rules.filter(({ rule }) => !isConditionSource(rule.source));
+  const page = await state.reader.next({ limit: state.page_events, parse: onEvents.length > 0 });
+  const matched = matchEvents(onEvents, page.events);
+  const nowMs = parts.now_ms();
+  if (matched.length > 0 || nowMs - state.saved_ms >= SAVE_MS)
     await applyPage(store, matched, page.place, parts, state);
   state.page_events = Math.min(PAGE_EVENTS, state.page_events * 2);
   if (page.has_more) return true;
   await endQuietAlerts(store, rules, parts);
-  if (parts.conditions !== null && now_ms - state.conditions_ms >= CONDITIONS_MS) {
-    state.conditions_ms = now_ms;
+  if (parts.conditions !== null && nowMs - state.conditions_ms >= CONDITIONS_MS) {
+    state.conditions_ms = nowMs;
     await applyConditions(store, rules, parts, parts.conditions);
   }
   return false;
@@ -135,10 +135,10 @@ async function loadRules(
 }
 
 function matchEvents(rules: readonly ActiveRule[], events: readonly AuditEvent[]): readonly MatchedSignal[] {
-  const by_source = Map.groupBy(rules, ({ rule }) => rule.source);
+  const bySource = Map.groupBy(rules, ({ rule }) => rule.source);
   return events.flatMap((event) => {
     const signal = readSignal(event);
-    return signal.sources.flatMap((source) => matchSignal(by_source.get(source) ?? [], signal));
+    return signal.sources.flatMap((source) => matchSignal(bySource.get(source) ?? [], signal));
   });
 }
 
@@ -156,16 +156,22 @@ async function applyPage(
 ): Promise<void> {
   const position = JSON.stringify(place);
   const index = await parts.index();
-  const now_ms = parts.now_ms();
+  const nowMs = parts.now_ms();
   const fired = await runLocked(store, async (trx) => {
-    await movePosition(trx, parts.stream_id, state.stored, position, now_ms);
-    const silences = await listActiveSilences(trx, now_ms);
+    await movePosition(trx, parts.stream_id, state.stored, position, nowMs);
+    const silences = await listActiveSilences(trx, nowMs);
     const declared = parts.listDeclaredAgents();
     const findAction = (ids: readonly string[]) => findNewestAction(index, ids);
-    return applySignals(trx, matched, { service: parts.service, silences, declared, now_ms, findAction });
+    return applySignals(trx, matched, {
+      service: parts.service,
+      silences,
+      declared,
+      now_ms: nowMs,
+      findAction,
+    });
   });
   state.stored = position;
-  state.saved_ms = now_ms;
+  state.saved_ms = nowMs;
   for (const severity of fired) parts.onFired?.(severity);
 }
 
@@ -195,19 +201,22 @@ async function runLocked<Result>(
 /** Stores a position if no other process has moved it since it was read. */
 async function movePosition(
   trx: Kysely<StoreTables>,
-  stream_id: string,
+  streamId: string,
   before: string | null,
   position: string,
-  changed_ms: number,
+  changedMs: number,
 ): Promise<void> {
   if (before === null) {
-    await trx.insertInto('alert_positions').values({ stream_id, position, changed_ms }).execute();
+    await trx
+      .insertInto('alert_positions')
+      .values({ stream_id: streamId, position, changed_ms: changedMs })
+      .execute();
     return;
   }
   const moved = await trx
     .updateTable('alert_positions')
-    .set({ position, changed_ms })
-    .where('stream_id', '=', stream_id)
+    .set({ position, changed_ms: changedMs })
+    .where('stream_id', '=', streamId)
     .where('position', '=', before)
     .executeTakeFirst();
   if (moved.numUpdatedRows !== 1n)
@@ -239,8 +248,8 @@ async function endQuietAlerts(
       const row = await found.where('status', 'in', OPEN_ALERT_STATUSES).forUpdate().executeTakeFirst();
       if (row === undefined) continue;
       const by = { caller_id: SERVICE_ACTOR, now_ms: now_ms() };
-      const quiet_end = findQuietEnd(active.get(row.rule_id)?.schedule, by.now_ms);
-      await endAlert(trx, row, by, service, quiet_end);
+      const quietEnd = findQuietEnd(active.get(row.rule_id)?.schedule, by.now_ms);
+      await endAlert(trx, row, by, service, quietEnd);
     }
   });
 }

@@ -30,11 +30,11 @@ export interface AlertJobParts {
 
 /** Builds the jobs that evaluate alert rules and delete old alerts. */
 export function buildAlertJobs(parts: AlertJobParts): readonly MaintenanceJob[] {
-  const now_ms = () => parts.ports().now_ms();
+  const nowMs = () => parts.ports().now_ms();
   const forget = async () => {
     const { db } = await parts.store();
-    await giveUpOrphans(db, await parts.alerts(), now_ms());
-    return deleteOldAlerts(db, now_ms());
+    await giveUpOrphans(db, await parts.alerts(), nowMs());
+    return deleteOldAlerts(db, nowMs());
   };
   const forgetting = { name: 'alerts: forget what is old', every_ms: FORGET_MS, run: forget };
   if (parts.index === null) return [forgetting];
@@ -78,8 +78,8 @@ function listDeclaredAgents({ config, ports }: AlertJobParts): ReadonlySet<strin
 const STREAM_FILE = 'alert-stream-id';
 
 /** Returns the name of the events of a state folder. It is created once and stays with the folder. */
-function readStreamId(state_dir: string): string {
-  const path = join(state_dir, STREAM_FILE);
+function readStreamId(stateDir: string): string {
+  const path = join(stateDir, STREAM_FILE);
   writePrivateFile(path, `${randomBytes(12).toString('hex')}\n`, 'keep');
   return readOwnFileSync(path).trim();
 }
@@ -96,10 +96,10 @@ const SIGNAL_MS = 400 * 86_400_000;
 const ORPHAN_MS = 86_400_000;
 
 /** Gives up messages to channels that are no longer configured. They can be sent again when the channel is back. */
-async function giveUpOrphans(db: Store['db'], { channels }: AlertService, now_ms: number): Promise<void> {
+async function giveUpOrphans(db: Store['db'], { channels }: AlertService, nowMs: number): Promise<void> {
   await db
     .updateTable('outbox_messages')
-    .set({ status: 'dead', finished_ms: now_ms, reason: 'Its channel is not in the configuration.' })
+    .set({ status: 'dead', finished_ms: nowMs, reason: 'Its channel is not in the configuration.' })
     .where('status', '=', 'pending')
     .where('queue', 'like', `${ALERT_QUEUE_PREFIX}%`)
     .where(
@@ -107,27 +107,27 @@ async function giveUpOrphans(db: Store['db'], { channels }: AlertService, now_ms
       'not in',
       channels.map(({ name }) => `${ALERT_QUEUE_PREFIX}${name}`),
     )
-    .where('created_ms', '<', now_ms - ORPHAN_MS)
+    .where('created_ms', '<', nowMs - ORPHAN_MS)
     .execute();
 }
 
 /** Deletes one batch of old alerts, groups and conditions. Returns `true` if more may remain. */
-async function deleteOldAlerts(db: Store['db'], now_ms: number): Promise<boolean> {
+async function deleteOldAlerts(db: Store['db'], nowMs: number): Promise<boolean> {
   await db
     .deleteFrom('alert_groups')
-    .where('last_ms', '<', now_ms - GROUP_MS)
+    .where('last_ms', '<', nowMs - GROUP_MS)
     .execute();
   await db
     .deleteFrom('alert_signals')
-    .where('seen_ms', '<', now_ms - SIGNAL_MS)
+    .where('seen_ms', '<', nowMs - SIGNAL_MS)
     .execute();
   await db
     .deleteFrom('alert_silences')
-    .where('expires_ms', '<', now_ms - KEPT_MS)
+    .where('expires_ms', '<', nowMs - KEPT_MS)
     .execute();
   const ended = db.selectFrom('alerts').select('alert_id').where('status', '=', 'resolved');
   const old = await ended
-    .where('resolved_ms', '<', now_ms - KEPT_MS)
+    .where('resolved_ms', '<', nowMs - KEPT_MS)
     .limit(BATCH)
     .execute();
   const extra = await ended.orderBy('alert_id', 'desc').offset(KEPT_MAX).limit(BATCH).execute();

@@ -16,7 +16,7 @@ export async function endAlert(
   alert: AlertRow,
   { caller_id, now_ms }: { readonly caller_id: string; readonly now_ms: number },
   service: Pick<AlertService, 'source' | 'console_url' | 'links'>,
-  not_before_ms: number = now_ms,
+  notBeforeMs: number = now_ms,
 ): Promise<void> {
   const changes = { status: 'resolved' as const, resolved_by: caller_id, resolved_ms: now_ms };
   await trx.updateTable('alerts').set(changes).where('alert_id', '=', alert.alert_id).execute();
@@ -44,29 +44,33 @@ export async function endAlert(
       )
       .execute();
   const channels = await listNotifiedChannels(trx, alert.alert_id);
-  await enqueueAlert(trx, { ...alert, ...changes }, 'resolve', service, { now_ms, not_before_ms, channels });
+  await enqueueAlert(trx, { ...alert, ...changes }, 'resolve', service, {
+    now_ms,
+    not_before_ms: notBeforeMs,
+    channels,
+  });
 }
 
 /** Returns the channels that have a message of this alert, or will have one. */
-export async function listNotifiedChannels(trx: Db, alert_id: string): Promise<readonly string[]> {
+export async function listNotifiedChannels(trx: Db, alertId: string): Promise<readonly string[]> {
   const rows = await trx
     .selectFrom('outbox_messages')
     .select('queue')
     .distinct()
-    .where('subject_id', '=', alert_id)
+    .where('subject_id', '=', alertId)
     .where('status', '!=', 'cancelled')
     .orderBy('queue')
     .execute();
   return rows.map(({ queue }) => queue.slice(ALERT_QUEUE_PREFIX.length));
 }
 
-async function resetGroup(trx: Db, group_key: string): Promise<void> {
+async function resetGroup(trx: Db, groupKey: string): Promise<void> {
   const row = await trx
     .selectFrom('alert_groups')
     .select('state')
-    .where('group_key', '=', group_key)
+    .where('group_key', '=', groupKey)
     .executeTakeFirst();
   if (row === undefined) return;
   const state = writeCount(resetCount(readCount(row.state)));
-  await trx.updateTable('alert_groups').set({ state }).where('group_key', '=', group_key).execute();
+  await trx.updateTable('alert_groups').set({ state }).where('group_key', '=', groupKey).execute();
 }

@@ -45,15 +45,15 @@ export async function enqueueAlert(
   const approval = request === null ? null : describeApproval(request, origin);
   const shown = describeShownAction((kind === 'trigger' ? (when.shown ?? request) : null) ?? NO_ROW);
   const messages = channels.map((channel) => {
-    const delivery_id = createDeliveryId(now_ms);
+    const deliveryId = createDeliveryId(now_ms);
     return {
-      delivery_id,
+      delivery_id: deliveryId,
       queue: `${ALERT_QUEUE_PREFIX}${channel}`,
       subject_id: kind === 'test' ? alert.rule_id : alert.alert_id,
       kind,
       order_key: alert.alert_id,
       urgency: SEVERITIES.indexOf(alert.severity),
-      body: JSON.stringify({ ...buildAlertMessage(alert, kind, delivery_id, origin, approval), ...shown }),
+      body: JSON.stringify({ ...buildAlertMessage(alert, kind, deliveryId, origin, approval), ...shown }),
       not_before_ms,
     };
   });
@@ -64,12 +64,12 @@ export async function enqueueAlert(
 function buildAlertMessage(
   alert: AlertRow,
   kind: MessageKind,
-  delivery_id: string,
+  deliveryId: string,
   { source, console_url }: Origin,
   approval: AlertMessage['approval'],
 ): Omit<AlertMessage, keyof typeof NO_ROW> {
   return {
-    delivery_id,
+    delivery_id: deliveryId,
     alert_id: alert.alert_id,
     kind,
     dedup_key: alert.dedup_key,
@@ -93,8 +93,8 @@ function buildAlertMessage(
   };
 }
 
-function buildAlertUrl({ alert_id }: AlertRow, console_url: string): string {
-  return `${console_url}/dashboard/alerts?alert=${alert_id}`;
+function buildAlertUrl({ alert_id }: AlertRow, consoleUrl: string): string {
+  return `${consoleUrl}/dashboard/alerts?alert=${alert_id}`;
 }
 
 /** Returns one sentence without anything that was matched. */

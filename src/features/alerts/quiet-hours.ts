@@ -9,17 +9,17 @@ const WEEK: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun
 const STEPS_MAX = 8 * DAY_MINUTES;
 
 /** Returns the end of the quiet hours that a time is in, to the minute; the time itself if it is in none. */
-export function findQuietEnd(schedule: Schedule | undefined, now_ms: number): number {
-  if (schedule === undefined) return now_ms;
+export function findQuietEnd(schedule: Schedule | undefined, nowMs: number): number {
+  if (schedule === undefined) return nowMs;
   const format = buildLocalFormat(schedule.time_zone);
-  if (!isQuiet(schedule, format, now_ms)) return now_ms;
-  let at = Math.floor(now_ms / MINUTE_MS) * MINUTE_MS;
+  if (!isQuiet(schedule, format, nowMs)) return nowMs;
+  let at = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   for (let step = 0; step < STEPS_MAX && isQuiet(schedule, format, at); step += 1) at += MINUTE_MS;
   return at;
 }
 
-function isQuiet(schedule: Schedule, format: Intl.DateTimeFormat, time_ms: number): boolean {
-  const { day, minute } = readLocalTime(format, time_ms);
+function isQuiet(schedule: Schedule, format: Intl.DateTimeFormat, timeMs: number): boolean {
+  const { day, minute } = readLocalTime(format, timeMs);
   const yesterday = WEEK[(WEEK.indexOf(day) + 6) % 7]!;
   return schedule.quiet_hours.some(({ days = WEEK, from, to }) => {
     const [begin, end] = [readMinute(from), readMinute(to)];
@@ -32,9 +32,9 @@ function readMinute(clock: string): number {
   return Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 }
 
-function buildLocalFormat(time_zone: string): Intl.DateTimeFormat {
+function buildLocalFormat(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-GB', {
-    timeZone: time_zone,
+    timeZone: timeZone,
     weekday: 'short',
     hour: '2-digit',
     minute: '2-digit',
@@ -42,8 +42,8 @@ function buildLocalFormat(time_zone: string): Intl.DateTimeFormat {
   });
 }
 
-function readLocalTime(format: Intl.DateTimeFormat, time_ms: number): { day: Weekday; minute: number } {
-  const parts = Object.fromEntries(format.formatToParts(time_ms).map(({ type, value }) => [type, value]));
+function readLocalTime(format: Intl.DateTimeFormat, timeMs: number): { day: Weekday; minute: number } {
+  const parts = Object.fromEntries(format.formatToParts(timeMs).map(({ type, value }) => [type, value]));
   return {
     day: parts.weekday!.toLowerCase() as Weekday,
     minute: Number(parts.hour) * 60 + Number(parts.minute),

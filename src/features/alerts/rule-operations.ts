@@ -93,9 +93,9 @@ export const alertRulesSave = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
-    const tenant_id = resolveTenantOrAll(input, context);
+    const tenantId = resolveTenantOrAll(input, context);
     const { tenant_id: _written, ...own } = input;
-    const rule = completeAlertRule({ ...own, ...(tenant_id !== '' && { tenant_id }) });
+    const rule = completeAlertRule({ ...own, ...(tenantId !== '' && { tenant_id: tenantId }) });
     const service = await context.runtime.alerts();
     const problems = findAlertRuleProblems(rule, new Set(service.channels.map(({ name }) => name)));
     if (problems.length > 0)
@@ -119,7 +119,7 @@ export const alertRulesSave = defineOperation({
         'alert_rule_save',
         before === undefined ? 'An operator added an alert rule.' : 'An operator changed an alert rule.',
         { rule_id: rule.rule_id, source: rule.source, channels: rule.channels },
-        tenant_id,
+        tenantId,
         context,
       );
     });
@@ -170,10 +170,10 @@ export const alertRulesRemove = defineOperation({
  *
  * @throws Refusal `not_found`, also for a rule of another tenant
  */
-export async function findOwnRule(rule_id: string, context: Context): Promise<StoredAlertRule> {
+export async function findOwnRule(ruleId: string, context: Context): Promise<StoredAlertRule> {
   const { db } = await context.runtime.store();
   const rules = await listAlertRules(db, await context.runtime.alerts());
-  const found = rules.find(({ rule }) => rule.rule_id === rule_id);
+  const found = rules.find(({ rule }) => rule.rule_id === ruleId);
   if (found !== undefined && mayUseTenant(found.rule.tenant_id ?? '', context)) return found;
   throw new Refusal(
     'not_found',
@@ -181,14 +181,14 @@ export async function findOwnRule(rule_id: string, context: Context): Promise<St
   );
 }
 
-async function findDescribed(rule_id: string, context: Context) {
+async function findDescribed(ruleId: string, context: Context) {
   const { db } = await context.runtime.store();
   const open = await countOpenAlerts(db);
-  return describeRule(await findOwnRule(rule_id, context), open.get(rule_id) ?? 0);
+  return describeRule(await findOwnRule(ruleId, context), open.get(ruleId) ?? 0);
 }
 
-function buildConfiguredRefusal(rule_id: string): Refusal {
-  const message = `The rule \`${rule_id}\` is in the configuration, under \`alerts.rules\`. Change it there.`;
+function buildConfiguredRefusal(ruleId: string): Refusal {
+  const message = `The rule \`${ruleId}\` is in the configuration, under \`alerts.rules\`. Change it there.`;
   return new Refusal('conflict', message);
 }
 
@@ -197,14 +197,14 @@ export function recordRuleChange(
   phase: string,
   reason: string,
   metadata: Readonly<Record<string, string | number | readonly string[]>>,
-  tenant_id: string,
+  tenantId: string,
   context: Context,
 ): Promise<void> {
-  const about = tenant_id === '' ? {} : { about: { tenant_id } };
+  const about = tenantId === '' ? {} : { about: { tenant_id: tenantId } };
   return recordOperatorChange({ phase, reason, metadata, ...about }, context);
 }
 
-function describeRule({ rule, origin, problem, ...author }: StoredAlertRule, open_alerts: number) {
+function describeRule({ rule, origin, problem, ...author }: StoredAlertRule, openAlerts: number) {
   return {
     rule_id: rule.rule_id,
     name: rule.name,
@@ -222,7 +222,7 @@ function describeRule({ rule, origin, problem, ...author }: StoredAlertRule, ope
     enabled: rule.enabled,
     origin,
     problem,
-    open_alerts,
+    open_alerts: openAlerts,
     created_by: author.created_by,
     created_at: author.created_ms === null ? null : formatTime(author.created_ms),
     changed_by: author.changed_by,

@@ -81,13 +81,13 @@ export async function saveAlertRule(
 }
 
 /** Removes a rule and what was counted for it. Its alerts remain. */
-export async function deleteAlertRule(trx: Db, rule_id: string): Promise<void> {
-  await trx.deleteFrom('alert_rules').where('rule_id', '=', rule_id).execute();
-  await forgetCounts(trx, rule_id);
+export async function deleteAlertRule(trx: Db, ruleId: string): Promise<void> {
+  await trx.deleteFrom('alert_rules').where('rule_id', '=', ruleId).execute();
+  await forgetCounts(trx, ruleId);
 }
 
 /** A changed rule counts from the beginning. */
-async function forgetCounts(trx: Db, rule_id: string): Promise<void> {
-  await trx.deleteFrom('alert_groups').where('rule_id', '=', rule_id).execute();
-  await trx.deleteFrom('alert_signals').where('rule_id', '=', rule_id).execute();
+async function forgetCounts(trx: Db, ruleId: string): Promise<void> {
+  await trx.deleteFrom('alert_groups').where('rule_id', '=', ruleId).execute();
+  await trx.deleteFrom('alert_signals').where('rule_id', '=', ruleId).execute();
 }

@@ -12,6 +12,6 @@ export function resolveAlertTenants(
 }
 
 /** Returns whether the caller may see or change something of this tenant; empty for all tenants. */
-export function mayUseTenant(tenant_id: string, { caller }: Context): boolean {
-  return caller.tenants === '*' || (tenant_id !== '' && caller.tenants.includes(tenant_id));
+export function mayUseTenant(tenantId: string, { caller }: Context): boolean {
+  return caller.tenants === '*' || (tenantId !== '' && caller.tenants.includes(tenantId));
 }

@@ -18,13 +18,13 @@ export function buildAlertService({
   readonly port: number | undefined;
   readonly store: () => Promise<Store>;
 }): AlertService {
-  const console_url = readPublicUrl(config, port);
+  const consoleUrl = readPublicUrl(config, port);
   return {
     rules: config.alerts.rules,
     channels: listAlertChannels(config),
     source: PACKAGE_NAME,
-    console_url,
-    links: openApprovalLinks(config.state_dir, console_url),
+    console_url: consoleUrl,
+    links: openApprovalLinks(config.state_dir, consoleUrl),
     listRecent: async (tenants, limit) => listRecentAlerts((await store()).db, tenants, limit),
   };
 }

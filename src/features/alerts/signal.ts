@@ -38,7 +38,7 @@ export function boundText(text: string): string {
 /** Reads what rules count from an audit event. */
 export function readSignal(event: AuditEvent): Signal {
   const { metadata } = event;
-  const request_id = metadata.approval_request_id;
+  const requestId = metadata.approval_request_id;
   return {
     id: event.event_id,
     is_event: true,
@@ -51,7 +51,7 @@ export function readSignal(event: AuditEvent): Signal {
     boundary: event.boundary,
     action: event.action,
     session_id: event.session_id,
-    request_id: typeof request_id === 'string' ? request_id : null,
+    request_id: typeof requestId === 'string' ? requestId : null,
     tags: event.data_tags,
     severity: readSeverity(event),
   };
@@ -67,8 +67,8 @@ function listSources(event: AuditEvent): readonly AlertSource[] {
   if (policy_name.startsWith('budget.')) return ['budgets'];
   if (policy_name.startsWith('service.')) {
     if (phase === 'mcp_tool_quarantined') return ['tools_changed', 'service'];
-    const has_failed = decision === 'block' && FAILING_PHASES.includes(phase);
-    return has_failed ? ['failures', 'service'] : ['service'];
+    const hasFailed = decision === 'block' && FAILING_PHASES.includes(phase);
+    return hasFailed ? ['failures', 'service'] : ['service'];
   }
   // The events of an approval request follow from a decision that was counted.
   if (phase.startsWith('approval_')) return [];

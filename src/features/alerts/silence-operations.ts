@@ -100,9 +100,9 @@ export const alertSilencesAdd = defineOperation({
   answer: null,
   refusals: ['conflict'],
   async run(input, context) {
-    const tenant_id = resolveTenantOrAll(input, context);
-    const lasts_ms = parseDuration(input.expires_in);
-    if (lasts_ms === null || lasts_ms === 0 || lasts_ms > EXPIRES_MS_MAX)
+    const tenantId = resolveTenantOrAll(input, context);
+    const lastsMs = parseDuration(input.expires_in);
+    if (lastsMs === null || lastsMs === 0 || lastsMs > EXPIRES_MS_MAX)
       throw new Refusal('invalid_request', '`expires_in` is a duration of at most 90 days, such as `2h`.');
     const { rule_id, severity, group } = input;
     const matcher: SilenceMatcher = {
@@ -110,19 +110,19 @@ export const alertSilencesAdd = defineOperation({
       ...(severity !== undefined && { severity }),
       ...(group !== undefined && { group: group as Record<string, string> }),
     };
-    const created_ms = context.runtime.now_ms();
+    const createdMs = context.runtime.now_ms();
     const row: SilenceRow = {
-      silence_id: createSilenceId(created_ms),
-      tenant_id,
+      silence_id: createSilenceId(createdMs),
+      tenant_id: tenantId,
       matcher: JSON.stringify(matcher),
       reason: input.reason,
       created_by: context.caller.id,
-      created_ms,
-      expires_ms: created_ms + lasts_ms,
+      created_ms: createdMs,
+      expires_ms: createdMs + lastsMs,
     };
     const store = await context.runtime.store();
     await store.transaction(async (trx) => {
-      const active = (await listSilenceRows(trx)).filter(({ expires_ms }) => expires_ms > created_ms);
+      const active = (await listSilenceRows(trx)).filter(({ expires_ms }) => expires_ms > createdMs);
       if (active.length >= SILENCES_MAX)
         throw new Refusal('conflict', `There are ${SILENCES_MAX} silences already. Remove one first.`);
       await trx.insertInto('alert_silences').values(row).execute();
@@ -135,7 +135,7 @@ export const alertSilencesAdd = defineOperation({
         'alert_silence_add',
         'An operator silenced alerts.',
         metadata,
-        tenant_id,
+        tenantId,
         context,
       );
     });
@@ -180,8 +180,8 @@ export const alertSilencesRemove = defineOperation({
   },
 });
 
-function createSilenceId(now_ms: number): string {
-  return `sil_${now_ms.toString(16).padStart(11, '0').slice(-11)}${randomBytes(7).toString('hex').slice(1)}`;
+function createSilenceId(nowMs: number): string {
+  return `sil_${nowMs.toString(16).padStart(11, '0').slice(-11)}${randomBytes(7).toString('hex').slice(1)}`;
 }
 
 async function listSilenceRows(db: Kysely<StoreTables>): Promise<readonly SilenceRow[]> {

@@ -20,9 +20,9 @@ export interface ActiveSilence {
 /** Lists the silences that have not expired. One that cannot be read matches nothing. */
 export async function listActiveSilences(
   db: Kysely<StoreTables>,
-  now_ms: number,
+  nowMs: number,
 ): Promise<readonly ActiveSilence[]> {
-  const rows = await db.selectFrom('alert_silences').selectAll().where('expires_ms', '>', now_ms).execute();
+  const rows = await db.selectFrom('alert_silences').selectAll().where('expires_ms', '>', nowMs).execute();
   return rows.flatMap(({ silence_id, tenant_id, matcher }) => {
     try {
       return [{ silence_id, tenant_id, matcher: JSON.parse(matcher) as SilenceMatcher }];

@@ -27,9 +27,9 @@ function makeEvents(): AuditEvent[] {
   const next = openNumbers(42);
   return Array.from({ length: EVENTS }, (_, at) => {
     const burst = EVENTS / BURSTS;
-    const burst_ms = Math.floor(at / burst) * 6_000 + ((at % burst) / burst) * 3_000;
+    const burstMs = Math.floor(at / burst) * 6_000 + ((at % burst) / burst) * 3_000;
     const action = ACTIONS[next(20) < 16 ? 1 : next(5)]!;
-    return buildBlockedEvent(at, Math.max(0, Math.round(burst_ms + next(5) - 2)) / 1_000, {
+    return buildBlockedEvent(at, Math.max(0, Math.round(burstMs + next(5) - 2)) / 1_000, {
       action,
       decision: action === 'allow' || action === 'flag' ? 'allow' : action === 'redact' ? 'modify' : 'block',
       agent_id: `bot-${next(40)}`,
@@ -55,12 +55,18 @@ const violates = ({ action }: AuditEvent) => ['block', 'redact', 'require_approv
 function makeRules(): readonly (readonly [AlertRuleInput, PlainRule])[] {
   const next = openNumbers(7);
   return Array.from({ length: RULES }, (_, at) => {
-    const rule_id = `rule-${at}`;
+    const ruleId = `rule-${at}`;
     const threshold = [1, 2, 5, 20, 100][next(5)]!;
-    const window_s = [10, 20, 30, 60][next(4)]!;
-    const cooldown_s = [0, 15, 60][next(3)]!;
-    const base = { rule_id, name: rule_id, threshold, window: `${window_s}s`, cooldown: `${cooldown_s}s` };
-    const plain = { threshold, window_ms: window_s * 1_000, cooldown_ms: cooldown_s * 1_000 };
+    const windowS = [10, 20, 30, 60][next(4)]!;
+    const cooldownS = [0, 15, 60][next(3)]!;
+    const base = {
+      rule_id: ruleId,
+      name: ruleId,
+      threshold,
+      window: `${windowS}s`,
+      cooldown: `${cooldownS}s`,
+    };
+    const plain = { threshold, window_ms: windowS * 1_000, cooldown_ms: cooldownS * 1_000 };
     const bot = `bot-${next(40)}`;
     const tenant = `tenant-${next(5)}`;
     const kinds: readonly (readonly [AlertRuleInput, Pick<PlainRule, 'wants' | 'group'>])[] = [

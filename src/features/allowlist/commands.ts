@@ -81,10 +81,10 @@ async function allowDetector(
     ...(until !== undefined && { until }),
     note: options.reason ?? (await askReason(options, terminal)),
   };
-  const call = (confirm_weaker: boolean) =>
+  const call = (confirmWeaker: boolean) =>
     runOperation(terminal, options.config, allowlistDetectorAdd, {
       ...input,
-      confirm_weaker,
+      confirm_weaker: confirmWeaker,
     });
   if (options.yes !== true) {
     for (const effect of await readEffects(call)) printNotice(terminal, `${escapeControls(effect)}.`);
@@ -111,7 +111,7 @@ async function askReason({ yes, json }: Consent, terminal: Terminal): Promise<st
 }
 
 /** Returns what the entry would allow, as the service lists it when it asks for the confirmation. */
-async function readEffects(call: (confirm_weaker: boolean) => Promise<unknown>): Promise<readonly string[]> {
+async function readEffects(call: (confirmWeaker: boolean) => Promise<unknown>): Promise<readonly string[]> {
   try {
     await call(false);
   } catch (error) {

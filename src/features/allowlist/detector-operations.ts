@@ -71,10 +71,10 @@ export const allowlistDetectorList = defineOperation({
     const { tenants } = context.caller;
     const query = ['allowed_detectors', tenants];
     const { after, limit } = readNamePage(query, input);
-    const now_ms = context.runtime.now_ms();
+    const nowMs = context.runtime.now_ms();
     const rows = (await listAllowedDetectorRows((await context.runtime.store()).db)).filter(
       ({ id, tenant_id, expires_ms }) =>
-        now_ms < expires_ms &&
+        nowMs < expires_ms &&
         (after === null || id > after) &&
         (tenants === '*' || tenant_id === '' || tenants.includes(tenant_id)),
     );
@@ -124,12 +124,20 @@ export const allowlistDetectorAdd = defineOperation({
     const { maskComment } = await import('../../runtime/enforcement/mask-comment.ts');
     const reason = maskComment(input.note, context.runtime.policy());
     if (reason === null) throw new Refusal('invalid_request', '`note` must give the reason.');
-    const created_ms = context.runtime.now_ms();
-    const expires_ms = parseExpiry(input.until ?? DEFAULT_LIFE, created_ms);
+    const createdMs = context.runtime.now_ms();
+    const expiresMs = parseExpiry(input.until ?? DEFAULT_LIFE, createdMs);
     const { rule_ids, scope } = await resolveTarget(input, context);
-    const build = (rule_id: string): AllowedDetectorRow => {
+    const build = (ruleId: string): AllowedDetectorRow => {
       const id = `alw_${randomBytes(12).toString('hex')}`;
-      return { id, rule_id, ...scope, reason, created_by: context.caller.id, created_ms, expires_ms };
+      return {
+        id,
+        rule_id: ruleId,
+        ...scope,
+        reason,
+        created_by: context.caller.id,
+        created_ms: createdMs,
+        expires_ms: expiresMs,
+      };
     };
     const [first, ...others] = rule_ids;
     const rows = [build(first), ...others.map(build)] as const;
@@ -211,38 +219,38 @@ async function resolveTarget({ rule_id, event_id, ...named }: TargetInput, conte
   if ((rule_id === undefined) === (event_id === undefined))
     throw new Refusal('invalid_request', 'Name the detector by either `rule_id` or `event_id`.');
   const event = event_id === undefined ? null : await findOwnEvent(event_id, context);
-  const is_action = event?.boundary === 'action';
-  const has_two_agents = event !== null && ![null, event.agent_id].includes(event.source_agent_id);
-  if (has_two_agents && dropBlankName(named.agent_id) === null)
+  const isAction = event?.boundary === 'action';
+  const hasTwoAgents = event !== null && ![null, event.agent_id].includes(event.source_agent_id);
+  if (hasTwoAgents && dropBlankName(named.agent_id) === null)
     throw new Refusal('invalid_request', 'Two agents act in this event. Name one, or `*` for any.');
   const scope = {
-    tool: readScope(named.tool_name, is_action ? event.tool_name : null),
+    tool: readScope(named.tool_name, isAction ? event.tool_name : null),
     agent_id: readScope(named.agent_id, event?.agent_id ?? null),
     tenant_id: resolveTenantOrAll(
       { tenant_id: readScope(named.tenant_id, event?.tenant_id ?? null) },
       context,
     ),
   };
-  const rule_ids =
+  const ruleIds =
     event === null ? ([rule_id as string] as const) : await listDecidingDetectors(event, context);
   const checked: DetectorScope = {
     tool: dropBlankName(scope.tool),
     agent_id: dropBlankName(scope.agent_id),
     tenant_id: dropBlankName(scope.tenant_id),
   };
-  for (const id of rule_ids) await requireDetector(id, checked, context);
-  return { rule_ids, scope };
+  for (const id of ruleIds) await requireDetector(id, checked, context);
+  return { rule_ids: ruleIds, scope };
 }
 
-function readScope(named: string | null | undefined, of_event: string | null): string {
-  const written = dropBlankName(named) ?? of_event ?? '*';
+function readScope(named: string | null | undefined, ofEvent: string | null): string {
+  const written = dropBlankName(named) ?? ofEvent ?? '*';
   return written === '*' ? '' : written;
 }
 
-function parseExpiry(written: string, now_ms: number): number {
-  const is_date = /^\d{4}-\d{2}-\d{2}$/.test(written);
-  const lasts_ms = is_date ? Date.parse(written) - now_ms : (parseDuration(written) ?? 0);
-  if (lasts_ms > 0 && lasts_ms <= EXPIRES_MS_MAX) return now_ms + lasts_ms;
+function parseExpiry(written: string, nowMs: number): number {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(written);
+  const lastsMs = isDate ? Date.parse(written) - nowMs : (parseDuration(written) ?? 0);
+  if (lastsMs > 0 && lastsMs <= EXPIRES_MS_MAX) return nowMs + lastsMs;
   throw new Refusal(
     'invalid_request',
     '`until` is a duration such as `30d`, or a date ahead such as `2027-01-31`; at most a year.',

@@ -22,15 +22,15 @@ async function expireDetectors(
   { db, transaction }: Store,
   { now_ms: readClock, policy, record, new_event_id }: ReturnType<Parts['ports']>,
 ): Promise<boolean> {
-  const now_ms = readClock();
-  const expired = (await listAllowedDetectorRows(db)).filter(({ expires_ms }) => expires_ms <= now_ms);
+  const nowMs = readClock();
+  const expired = (await listAllowedDetectorRows(db)).filter(({ expires_ms }) => expires_ms <= nowMs);
   for (const row of expired)
     await transaction(async (trx) => {
       if (!(await deleteAllowedDetector(trx, row.id))) return;
       const event = buildDetectorEvent('allowlist_detector_expire', 'An allowlisted detector expired.', [
         row,
       ]);
-      const own = { event_id: new_event_id(now_ms), now_ms, caller_id: 'service:clock', done: true };
+      const own = { event_id: new_event_id(nowMs), now_ms: nowMs, caller_id: 'service:clock', done: true };
       await record(buildServiceEvent({ ...event, ...own, policy_hash: policy.hash }));
     });
   return false;

@@ -99,18 +99,18 @@ export const allowlistAdd = defineOperation({
   answer: null,
   refusals: ['conflict', 'policy_invalid', 'not_found'],
   async run(input, context) {
-    const tenant_id = resolveTenantOrAll(input, context);
-    const lasts_ms = parseDuration(input.expires_in);
-    if (lasts_ms === null || lasts_ms > EXPIRES_MS_MAX)
+    const tenant = resolveTenantOrAll(input, context);
+    const lastsMs = parseDuration(input.expires_in);
+    if (lastsMs === null || lastsMs > EXPIRES_MS_MAX)
       throw new Refusal('invalid_request', '`expires_in` is a duration of at most a year, such as `30d`.');
-    const created_ms = context.runtime.now_ms();
+    const createdMs = context.runtime.now_ms();
     const row: AllowlistRow = {
       fingerprint: await resolveFingerprint(input, context),
-      tenant_id,
+      tenant_id: tenant,
       reason: input.reason,
       created_by: context.caller.id,
-      created_ms,
-      expires_ms: created_ms + lasts_ms,
+      created_ms: createdMs,
+      expires_ms: createdMs + lastsMs,
     };
     await applyManagedChange(
       {
@@ -146,9 +146,9 @@ export const allowlistRemove = defineOperation({
   answer: null,
   refusals: ['not_found', 'policy_invalid'],
   async run(input, context) {
-    const tenant_id = resolveTenantOrAll(input, context);
+    const tenant = resolveTenantOrAll(input, context);
     const rows = await listAllowlistRows((await context.runtime.store()).db);
-    const row = rows.find((each) => each.fingerprint === input.fingerprint && each.tenant_id === tenant_id);
+    const row = rows.find((each) => each.fingerprint === input.fingerprint && each.tenant_id === tenant);
     if (row === undefined) throw new Refusal('not_found', 'There is no entry with this fingerprint.');
     await applyManagedChange(
       {

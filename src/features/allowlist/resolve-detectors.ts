@@ -59,17 +59,17 @@ export async function listDecidingDetectors(
  * @throws Refusal `not_found` for an unknown detector, `conflict` for one that no entry allows
  */
 export async function requireDetector(
-  rule_id: string,
+  ruleId: string,
   { tool, tenant_id }: DetectorScope,
   context: Context,
 ): Promise<void> {
   const policy = context.runtime.policy();
   const known = await listKnownDetectors(policy);
-  const detector = known.find(({ id }) => id === rule_id);
+  const detector = known.find(({ id }) => id === ruleId);
   if (detector === undefined) {
     const { suggestName } = await import('../../core/policy/compile/problems.ts');
     const near = suggestName(
-      rule_id,
+      ruleId,
       known.map(({ id }) => id),
     );
     throw new Refusal('not_found', `There is no detector with this name${near || '.'}`);
@@ -94,10 +94,10 @@ async function listKnownDetectors({ detection }: Policy): Promise<readonly Known
 
 function requireAllowable({ id, tags }: KnownDetector): void {
   if (!isNeverAllowed(tags)) return;
-  const is_guard = tags.some((tag) => isCoveredBy(['dangerous.guard'], tag));
+  const isGuard = tags.some((tag) => isCoveredBy(['dangerous.guard'], tag));
   throw new Refusal(
     'conflict',
-    is_guard
+    isGuard
       ? `\`${id}\` keeps agents from loosening this service, so it is never allowlisted. To change it, name \`dangerous.guard\` in a rule under \`policies\` in \`service.yaml\`.`
       : `\`${id}\` finds secrets, which are allowlisted by value. Add the value under \`detection.allowlist\` in \`service.yaml\`, as \`customshouse fingerprint add\` prints it.`,
   );

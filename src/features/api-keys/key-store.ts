@@ -53,8 +53,8 @@ export async function listStoredKeys(db: Db): Promise<readonly StoredApiKey[]> {
 }
 
 /** Returns a key, or `null`. */
-export async function findStoredKey(db: Db, key_id: string): Promise<StoredApiKey | null> {
-  const row = await db.selectFrom('api_keys').selectAll().where('key_id', '=', key_id).executeTakeFirst();
+export async function findStoredKey(db: Db, keyId: string): Promise<StoredApiKey | null> {
+  const row = await db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId).executeTakeFirst();
   return row === undefined ? null : readRow(row);
 }
 
@@ -62,13 +62,13 @@ export async function findStoredKey(db: Db, key_id: string): Promise<StoredApiKe
 export async function replaceApiKey(
   trx: Db,
   key: StoredApiKey,
-  replaced_by: string,
-  expires_ms: number,
+  replacedBy: string,
+  expiresMs: number,
 ): Promise<boolean> {
-  const ends_ms = key.expires_ms === null ? expires_ms : Math.min(key.expires_ms, expires_ms);
+  const endsMs = key.expires_ms === null ? expiresMs : Math.min(key.expires_ms, expiresMs);
   const { numUpdatedRows: count } = await trx
     .updateTable('api_keys')
-    .set({ replaced_by, expires_ms: ends_ms })
+    .set({ replaced_by: replacedBy, expires_ms: endsMs })
     .where('key_id', '=', key.key_id)
     .where('replaced_by', 'is', null)
     .where('revoked_ms', 'is', null)
@@ -82,15 +82,18 @@ export async function replaceApiKey(
  */
 export async function revokeApiKey(
   trx: Db,
-  key_id: string,
-  revoked_by: string,
-  revoked_ms: number,
+  keyId: string,
+  revokedBy: string,
+  revokedMs: number,
 ): Promise<boolean> {
   const revoke = async (column: 'key_id' | 'replaced_by', id: string) => {
-    const query = trx.updateTable('api_keys').set({ revoked_by, revoked_ms }).where(column, '=', id);
+    const query = trx
+      .updateTable('api_keys')
+      .set({ revoked_by: revokedBy, revoked_ms: revokedMs })
+      .where(column, '=', id);
     return query.where('revoked_ms', 'is', null).returning('key_id').execute();
   };
-  const revoked = await revoke('key_id', key_id);
+  const revoked = await revoke('key_id', keyId);
   const later = revoked.map((row) => row.key_id);
   for (let id = later.pop(); id !== undefined; id = later.pop())
     later.push(...(await revoke('replaced_by', id)).map((row) => row.key_id));
@@ -116,9 +119,9 @@ export async function readUsableKeys(db: Db): Promise<readonly ApiKey[]> {
 /** Returns whether a key is neither revoked nor expired. */
 export function isUsable(
   { revoked_ms, expires_ms }: Pick<StoredApiKey, 'revoked_ms' | 'expires_ms'>,
-  now_ms: number,
+  nowMs: number,
 ): boolean {
-  return revoked_ms === null && (expires_ms === null || now_ms < expires_ms);
+  return revoked_ms === null && (expires_ms === null || nowMs < expires_ms);
 }
 
 function writeList(list: readonly string[] | null): string | null {

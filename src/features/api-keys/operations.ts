@@ -140,10 +140,10 @@ export const keysCreate = defineOperation({
   refusals: ['conflict'],
   async run({ name, tenants, agents, permissions, expires_in }, context) {
     if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw buildNameTakenRefusal();
-    const lasts_ms = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
+    const lastsMs = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
     const { key, row } = buildKey(
       { name, tenants: tenants ?? null, agents: agents ?? null, permissions: readPermissions(permissions) },
-      lasts_ms,
+      lastsMs,
       context,
     );
     await changeKeys(context, buildEvent('api_key_create', 'created', row), async (trx) => {
@@ -161,13 +161,13 @@ async function listUnknownTenants(
   if (tenants.length === 0) return [];
   const { db } = await runtime.store();
   const registered = await db.selectFrom('tenants').select('tenant_id').execute();
-  const with_rules = runtime.policy().rules.flatMap(({ tenant_id }) => tenant_id ?? []);
-  const known = new Set(['default', ...registered.map(({ tenant_id }) => tenant_id), ...with_rules]);
+  const withRules = runtime.policy().rules.flatMap(({ tenant_id }) => tenant_id ?? []);
+  const known = new Set(['default', ...registered.map(({ tenant_id }) => tenant_id), ...withRules]);
   return tenants
-    .filter((tenant_id) => !known.has(tenant_id))
-    .map((tenant_id) => {
-      const near = suggestName(tenant_id, [...known]);
-      return `The tenant \`${tenant_id}\` is not registered and has no rules${near === '' ? '. Check the name, or register it with `customshouse tenants create`.' : near}`;
+    .filter((tenantId) => !known.has(tenantId))
+    .map((tenantId) => {
+      const near = suggestName(tenantId, [...known]);
+      return `The tenant \`${tenantId}\` is not registered and has no rules${near === '' ? '. Check the name, or register it with `customshouse tenants create`.' : near}`;
     });
 }
 
@@ -211,12 +211,12 @@ export const keysRotate = defineOperation({
     const { runtime } = context;
     const old = await requireKey(key_id, context);
     if (!isUsable(old, runtime.now_ms()) || old.replaced_by !== null) throw buildNotRotatableRefusal();
-    const overlap_ms = readDuration(overlap, 'overlap', OVERLAP_MS_MAX);
-    const lasts_ms = old.expires_ms === null ? null : old.expires_ms - old.created_ms;
-    const { key, row } = buildKey(old, lasts_ms, context);
+    const overlapMs = readDuration(overlap, 'overlap', OVERLAP_MS_MAX);
+    const lastsMs = old.expires_ms === null ? null : old.expires_ms - old.created_ms;
+    const { key, row } = buildKey(old, lastsMs, context);
     const event = buildEvent('api_key_rotate', 'rotated', row, { replaces: key_id });
     await changeKeys(context, event, async (trx) => {
-      if (!(await replaceApiKey(trx, old, row.key_id, runtime.now_ms() + overlap_ms)))
+      if (!(await replaceApiKey(trx, old, row.key_id, runtime.now_ms() + overlapMs)))
         throw buildNotRotatableRefusal();
       if (!(await insertApiKey(trx, row, { replaces: key_id }))) throw buildNotRotatableRefusal();
     });
@@ -247,12 +247,12 @@ export const keysRevoke = defineOperation({
   refusals: ['not_found', 'conflict'],
   async run({ key_id }, context) {
     const key = await requireKey(key_id, context);
-    const revoked_ms = context.runtime.now_ms();
+    const revokedMs = context.runtime.now_ms();
     await changeKeys(context, buildEvent('api_key_revoke', 'revoked', key), async (trx) => {
-      if (!(await revokeApiKey(trx, key_id, context.caller.id, revoked_ms)))
+      if (!(await revokeApiKey(trx, key_id, context.caller.id, revokedMs)))
         throw new Refusal('conflict', 'The key is revoked already.');
     });
-    return describeKey({ ...key, revoked_by: context.caller.id, revoked_ms }, context);
+    return describeKey({ ...key, revoked_by: context.caller.id, revoked_ms: revokedMs }, context);
   },
 });
 
@@ -260,17 +260,17 @@ type KeyScope = Pick<StoredApiKey, 'name' | 'tenants' | 'agents' | 'permissions'
 
 function buildKey(
   { name, tenants, agents, permissions }: KeyScope,
-  lasts_ms: number | null,
+  lastsMs: number | null,
   { runtime, caller }: Context,
 ): { readonly key: string; readonly row: StoredApiKey } {
   const { key, entry } = createApiKey(name);
-  const created_ms = runtime.now_ms();
+  const createdMs = runtime.now_ms();
   const row: StoredApiKey = {
     key_id: `key_${randomBytes(12).toString('hex')}`,
     ...{ name, sha256: entry.sha256, tenants, agents, permissions },
     created_by: caller.id,
-    created_ms,
-    expires_ms: lasts_ms === null ? null : created_ms + lasts_ms,
+    created_ms: createdMs,
+    expires_ms: lastsMs === null ? null : createdMs + lastsMs,
     replaced_by: null,
     revoked_by: null,
     revoked_ms: null,
@@ -303,8 +303,8 @@ function buildEvent(
   return { phase, reason: `An operator ${done} the API key.`, metadata: { key_id, name, ...scope, ...more } };
 }
 
-async function requireKey(key_id: string, { runtime }: Context): Promise<StoredApiKey> {
-  const found = await findStoredKey((await runtime.store()).db, key_id);
+async function requireKey(keyId: string, { runtime }: Context): Promise<StoredApiKey> {
+  const found = await findStoredKey((await runtime.store()).db, keyId);
   if (found === null) throw new Refusal('not_found', 'There is no key with this `key_id`.');
   return found;
 }
@@ -343,9 +343,9 @@ function readPermissions(requested: readonly string[] | undefined): readonly Per
   throw new Refusal('invalid_request', `\`permissions\` of a key are some of ${list}.`);
 }
 
-function readDuration(written: string, field: string, ms_max: number): number {
-  const duration_ms = written === '0' ? 0 : parseDuration(written);
-  if (duration_ms !== null && duration_ms <= ms_max) return duration_ms;
+function readDuration(written: string, field: string, msMax: number): number {
+  const durationMs = written === '0' ? 0 : parseDuration(written);
+  if (durationMs !== null && durationMs <= msMax) return durationMs;
   throw new Refusal('invalid_request', `\`${field}\` is a duration such as \`1h\` or \`90d\`.`);
 }
 

@@ -47,30 +47,30 @@ export const dashboardApprovals = defineOperation({
     const tenants = resolveTenants(input, context);
     const { agents } = context.caller;
     const status = input.status;
-    const agent_id = dropBlankName(input.agent_id);
+    const agentId = dropBlankName(input.agent_id);
     const tool = dropBlankName(input.tool);
-    const query = ['approvals', tenants, agents, status ?? null, agent_id, tool];
-    const [requested_at, request_id] = parsePageCursor(query, input.cursor) ?? [];
+    const query = ['approvals', tenants, agents, status ?? null, agentId, tool];
+    const [requestedAt, requestId] = parsePageCursor(query, input.cursor) ?? [];
     const limit = input.limit ?? PAGE_LIMIT_DEFAULT;
     const found = await (await context.runtime.approvals()).list({
       status,
       tool: tool ?? undefined,
       tenant_ids: tenants === '*' ? undefined : tenants,
-      agent_ids: narrowAgents(agents, agent_id),
+      agent_ids: narrowAgents(agents, agentId),
       after:
-        requested_at === undefined
+        requestedAt === undefined
           ? undefined
-          : { requested_at: String(requested_at), request_id: String(request_id) },
+          : { requested_at: String(requestedAt), request_id: String(requestId) },
       limit: limit + 1,
     });
     const approvals = found.slice(0, limit);
     const last = approvals.at(-1);
-    const has_more = found.length > limit && last !== undefined;
+    const hasMore = found.length > limit && last !== undefined;
     return {
       approvals,
       count: approvals.length,
-      next_cursor: has_more ? formatPageCursor(query, [last.requested_at, last.request_id]) : null,
-      total: has_more || requested_at !== undefined ? null : approvals.length,
+      next_cursor: hasMore ? formatPageCursor(query, [last.requested_at, last.request_id]) : null,
+      total: hasMore || requestedAt !== undefined ? null : approvals.length,
     };
   },
 });
@@ -126,13 +126,13 @@ export const dashboardApprovalsDenyMany = defineOperation({
   async run({ request_ids, note }, context) {
     const denied: string[] = [];
     const failed: { request_id: string; code: string; error: string }[] = [];
-    for (const request_id of new Set(request_ids)) {
+    for (const requestId of new Set(request_ids)) {
       try {
-        await approvalsDeny.run({ request_id, note: note ?? null }, context);
-        denied.push(request_id);
+        await approvalsDeny.run({ request_id: requestId, note: note ?? null }, context);
+        denied.push(requestId);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        failed.push({ request_id, code: error.code, error: error.message });
+        failed.push({ request_id: requestId, code: error.code, error: error.message });
       }
     }
     return { denied, failed };

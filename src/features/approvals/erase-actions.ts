@@ -19,11 +19,11 @@ function selectCovered({ db }: Pick<Store, 'db'>, erasure: RequestErasure) {
 export async function findOpenRequest(
   store: Store,
   erasure: RequestErasure,
-  now_ms: number,
+  nowMs: number,
 ): Promise<string | null> {
   const open = selectCovered(store, erasure)
     .where('status', 'in', OPEN_STATUSES)
-    .where('expires_ms', '>', now_ms);
+    .where('expires_ms', '>', nowMs);
   return (await open.limit(1).executeTakeFirst())?.request_id ?? null;
 }
 

@@ -31,7 +31,7 @@ export function buildApprovalEvent(
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,
   by: ApprovalActor,
-  now_ms: number,
+  nowMs: number,
 ): AuditEvent {
   const action = GRANTS.includes(happening)
     ? 'allow'
@@ -39,8 +39,8 @@ export function buildApprovalEvent(
       ? 'require_approval'
       : 'block';
   const event: AuditEvent = {
-    event_id: createEventId(now_ms),
-    timestamp: new Date(now_ms).toISOString(),
+    event_id: createEventId(nowMs),
+    timestamp: new Date(nowMs).toISOString(),
     boundary: row.boundary as AuditEvent['boundary'],
     decision: action === 'allow' ? 'allow' : 'block',
     action,

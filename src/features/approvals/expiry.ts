@@ -26,13 +26,13 @@ export async function expireRequests(parts: ApprovalsParts): Promise<boolean> {
  */
 export async function deleteOldRequests(parts: ApprovalsParts): Promise<boolean> {
   const { transaction } = await parts.store();
-  const before_ms = parts.now_ms() - parts.limits.keep_ms;
+  const beforeMs = parts.now_ms() - parts.limits.keep_ms;
   return transaction(async (trx) => {
     const old = await trx
       .selectFrom('approval_requests')
       .select('request_id')
       .where('status', 'not in', OPEN_STATUSES)
-      .where('expires_ms', '<', before_ms)
+      .where('expires_ms', '<', beforeMs)
       .limit(BATCH)
       .execute();
     if (old.length === 0) return false;
@@ -44,10 +44,10 @@ export async function deleteOldRequests(parts: ApprovalsParts): Promise<boolean>
 }
 
 /** Stores the expiry of a request that has expired, so that it stays expired if the clock is set back. */
-export async function expireRequest(request_id: string, parts: ApprovalsParts): Promise<boolean> {
+export async function expireRequest(requestId: string, parts: ApprovalsParts): Promise<boolean> {
   const store = await parts.store();
   return store.transaction(async (trx) => {
-    const row = await lockRequestRow(trx, request_id);
+    const row = await lockRequestRow(trx, requestId);
     if (row === null || !hasExpired(row, parts.now_ms())) return false;
     await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
     return true;

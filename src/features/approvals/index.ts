@@ -26,12 +26,12 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
     return buildApprovalRecords(db, rows, now_ms());
   }
 
-  async function look(request_ids: readonly string[]): Promise<readonly ApprovalRecord[]> {
+  async function look(requestIds: readonly string[]): Promise<readonly ApprovalRecord[]> {
     const { db } = await parts.store();
     const found = db
       .selectFrom('approval_requests')
       .selectAll()
-      .where('request_id', 'in', [...request_ids]);
+      .where('request_id', 'in', [...requestIds]);
     return buildRecords(await found.execute());
   }
 
@@ -42,12 +42,12 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
       const { db } = await parts.store();
       return buildRecords(await listRequestRows(db, filter, now_ms()));
     },
-    find: async (request_id) => (await look([request_id]))[0] ?? null,
+    find: async (requestId) => (await look([requestId]))[0] ?? null,
     wait: waiting.wait,
     vote: (vote, may) =>
       runTransition(vote.request_id, may, parts, (trx, row) => countVote(trx, row, vote, parts)),
-    cancel: (request_id, caller, may) =>
-      runTransition(request_id, may, parts, (trx, row) => cancelOwnRequest(trx, row, caller, parts)),
+    cancel: (requestId, caller, may) =>
+      runTransition(requestId, may, parts, (trx, row) => cancelOwnRequest(trx, row, caller, parts)),
     release: waiting.release,
   };
 }
@@ -57,14 +57,14 @@ type Outcome = ApprovalRequestRow | Extract<TransitionResult, { moved: false }>[
 
 /** Changes a pending request. A caller that may not see the request gets `not_found`. */
 async function runTransition(
-  request_id: string,
+  requestId: string,
   may: ApprovalVisibility,
   parts: ApprovalsParts,
   act: (trx: StoreTransaction, row: ApprovalRequestRow) => Promise<Outcome>,
 ): Promise<TransitionResult> {
   const store = await parts.store();
   return store.transaction(async (trx): Promise<TransitionResult> => {
-    const row = await lockRequestRow(trx, request_id);
+    const row = await lockRequestRow(trx, requestId);
     const before = row === null ? null : await getRecord(trx, row, parts);
     if (row === null || before === null || !may(before)) {
       return { moved: false, cause: 'not_found', record: null };
@@ -109,11 +109,11 @@ async function countVote(
     approver: maskComment(approver, parts.policy()),
     comment: maskComment(comment, parts.policy()),
   };
-  const row_values = { ...by, vote, voted_ms: parts.now_ms() };
+  const rowValues = { ...by, vote, voted_ms: parts.now_ms() };
   await trx
     .insertInto('approval_votes')
-    .values({ request_id: row.request_id, ...row_values })
-    .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(row_values))
+    .values({ request_id: row.request_id, ...rowValues })
+    .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(rowValues))
     .execute();
   if (vote === 'deny') return transitionRequest(trx, row, 'denied', by, parts);
   if (others.length + 1 >= row.min_approvals) return transitionRequest(trx, row, 'approved', by, parts);

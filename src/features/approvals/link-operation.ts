@@ -21,9 +21,9 @@ export const approvalsOpen = defineOperation({
   example: { request_id: 'apr_0123456789abcdef01234567', expires: 0, signature: 'A'.repeat(43) },
   answer: null,
   refusals: ['forbidden'],
-  run({ request_id, expires: expires_ms, signature }, { runtime }) {
+  run({ request_id, expires: expiresMs, signature }, { runtime }) {
     const links = openApprovalLinks(runtime.limits.state_dir, '');
-    if (links.verify({ request_id, expires_ms, signature }, runtime.now_ms()))
+    if (links.verify({ request_id, expires_ms: expiresMs, signature }, runtime.now_ms()))
       return { location: `/dashboard/approvals/${request_id}` };
     throw new Refusal(
       'forbidden',

@@ -20,14 +20,14 @@ test('a link is valid for its request, until it expires, and for the service tha
   assert.equal(links!.verify(link, 4_999), true);
   const again = openApprovalLinks(folders[0]!, 'https://safety.example');
   assert.equal(again.verify(link, 4_999), true, 'the key is kept');
-  for (const [wrong, now_ms] of [
+  for (const [wrong, nowMs] of [
     [link, 5_000],
     [{ ...link, request_id: 'apr_2' }, 0],
     [{ ...link, expires_ms: 9_000 }, 0],
     [{ ...link, signature: `${link.signature.slice(0, -1)}!` }, 0],
     [{ ...link, signature: '' }, 0],
   ] as const)
-    assert.equal(links!.verify(wrong, now_ms), false, JSON.stringify(wrong));
+    assert.equal(links!.verify(wrong, nowMs), false, JSON.stringify(wrong));
   assert.equal(others!.verify(link, 0), false);
   assert.equal(statSync(join(folders[0]!, 'approval-link-key')).mode & 0o777, 0o600);
 });

@@ -11,18 +11,18 @@ export interface MaskedArguments {
 }
 
 /**
- * Returns the content as JSON, at most `bytes_max` bytes, with secrets, personal data and injections masked. A dangerous
+ * Returns the content as JSON, at most `bytesMax` bytes, with secrets, personal data and injections masked. A dangerous
  * command stays: an approver decides on it.
  */
 export function maskArguments(
   content: Content,
   found: Pick<Verdict, 'findings' | 'allowlisted_findings' | 'removed'>,
   typed: boolean,
-  bytes_max: number,
+  bytesMax: number,
 ): MaskedArguments {
   const bytes = Buffer.from(writeContentJson(maskAction(content, found, typed)));
-  if (bytes.length <= bytes_max) return { text: bytes.toString('utf8'), bytes: bytes.length };
+  if (bytes.length <= bytesMax) return { text: bytes.toString('utf8'), bytes: bytes.length };
   // In streaming mode the decoder drops a character that the cut split.
-  const text = new TextDecoder().decode(bytes.subarray(0, bytes_max), { stream: true });
+  const text = new TextDecoder().decode(bytes.subarray(0, bytesMax), { stream: true });
   return { text, bytes: bytes.length };
 }

@@ -74,11 +74,11 @@ export const approvalsList = defineOperation({
   refusals: ['invalid_request'],
   async run(input, context) {
     const { caller, runtime } = context;
-    const agent_id = dropBlankName(input.agent_id);
+    const agentId = dropBlankName(input.agent_id);
     const requested = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
     const found = await (await runtime.approvals()).list({
       status: input.status,
-      agent_ids: getScope(caller.agents, agent_id),
+      agent_ids: getScope(caller.agents, agentId),
       tenant_ids: getScope(caller.tenants, requested),
       tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
@@ -116,9 +116,9 @@ export const approvalsShow = defineOperation({
     const mine = createVisibilityFilter(context);
     const first = await approvals.find(request_id);
     if (first === null || !mine(first)) throw buildNotFoundRefusal(request_id);
-    const wait_ms = getWait(wait);
-    if (wait_ms === 0 || first.status !== 'pending') return first;
-    const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
+    const waitMs = getWait(wait);
+    if (waitMs === 0 || first.status !== 'pending') return first;
+    const waited = await approvals.wait(request_id, waitMs, context.signal?.() ?? null);
     if (!waited.waited)
       throw new Refusal('too_many_requests', 'Too many wait already: ask again without `wait`.');
     if (waited.record === null) throw buildNotFoundRefusal(request_id);
@@ -250,11 +250,11 @@ function getOne(
   return one ?? two;
 }
 
-function requireTransition(request_id: string, moved: TransitionResult) {
+function requireTransition(requestId: string, moved: TransitionResult) {
   if (moved.moved) return moved.record;
   switch (moved.cause) {
     case 'not_found':
-      throw buildNotFoundRefusal(request_id);
+      throw buildNotFoundRefusal(requestId);
     case 'own_request':
       throw new Refusal('forbidden', 'You cannot decide on your own request. Another approver must decide.');
     case 'second_factor_required':
@@ -272,8 +272,8 @@ function requireTransition(request_id: string, moved: TransitionResult) {
 }
 
 /** Names the request only if it looks like one, because a caller may have pasted something else. */
-function buildNotFoundRefusal(request_id: string): Refusal {
-  const name = request_id.startsWith('apr_') ? `request \`${request_id}\`` : 'such request';
+function buildNotFoundRefusal(requestId: string): Refusal {
+  const name = requestId.startsWith('apr_') ? `request \`${requestId}\`` : 'such request';
   const message = `There is no ${name}. \`customshouse approvals list --status all\` lists the requests.`;
   return new Refusal('not_found', message);
 }

@@ -8,7 +8,7 @@ export const APPROVAL_QUEUE = 'approvals';
 const CONCURRENCY = 8;
 
 /** Builds the queue of the outbox that sends to the webhook of approvals. */
-export function buildApprovalQueue(webhook: ApprovalWebhook, now_ms: () => number): OutboxQueue {
+export function buildApprovalQueue(webhook: ApprovalWebhook, nowMs: () => number): OutboxQueue {
   return {
     name: APPROVAL_QUEUE,
     timeout_ms: webhook.timeout_ms,
@@ -16,8 +16,8 @@ export function buildApprovalQueue(webhook: ApprovalWebhook, now_ms: () => numbe
     concurrency: CONCURRENCY,
     per_minute_max: null,
     send: async ({ delivery_id, body }) => {
-      const timestamp_s = Math.floor(now_ms() / 1_000);
-      const posted = await postWebhook({ message_id: delivery_id, body, timestamp_s }, webhook);
+      const timestampS = Math.floor(nowMs() / 1_000);
+      const posted = await postWebhook({ message_id: delivery_id, body, timestamp_s: timestampS }, webhook);
       return posted.taken ? { sent: true } : { sent: false, reason: posted.reason, permanent: false };
     },
   };

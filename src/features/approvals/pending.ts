@@ -7,13 +7,13 @@ const COUNT_MS_MAX = 1_000;
 /** Counts the requests that are pending and have not expired; `null` if the store does not answer in a second. */
 export async function countPendingApprovals(
   store: () => Promise<Store>,
-  now_ms: number,
+  nowMs: number,
 ): Promise<number | null> {
   const late = new AbortController();
   try {
     return await Promise.race([
       store()
-        .then((opened) => queryPendingCount(opened, now_ms))
+        .then((opened) => queryPendingCount(opened, nowMs))
         .catch(() => null),
       sleep(COUNT_MS_MAX, null, { signal: late.signal }),
     ]);
@@ -22,12 +22,12 @@ export async function countPendingApprovals(
   }
 }
 
-async function queryPendingCount(store: Store, now_ms: number): Promise<number> {
+async function queryPendingCount(store: Store, nowMs: number): Promise<number> {
   const row = await store.db
     .selectFrom('approval_requests')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('status', '=', 'pending')
-    .where('expires_ms', '>', now_ms)
+    .where('expires_ms', '>', nowMs)
     .executeTakeFirstOrThrow();
   return row.count;
 }

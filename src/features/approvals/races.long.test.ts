@@ -46,12 +46,12 @@ async function runContest(store: LawStore, settings: StoreSettings, attempt: num
     ...all('cancelled').map((id) => [id, 'cancelled'] as const),
     ...all('consumed').map((id) => [id, 'consumed'] as const),
   ]);
-  const own = new Set(requests.map(([request_id]) => request_id));
+  const own = new Set(requests.map(([requestId]) => requestId));
   const rows = await store.db.selectFrom('approval_requests').select(['request_id', 'status']).execute();
   assert.equal(rows.length, REQUESTS * attempt);
-  const rows_now = rows.filter(({ request_id }) => own.has(request_id));
-  assert.equal(rows_now.length, REQUESTS);
-  for (const { request_id, status } of rows_now) assert.equal(status, outcomes.get(request_id), request_id);
+  const rowsNow = rows.filter(({ request_id }) => own.has(request_id));
+  assert.equal(rowsNow.length, REQUESTS);
+  for (const { request_id, status } of rowsNow) assert.equal(status, outcomes.get(request_id), request_id);
 
   // Each transition has one event, and a transition that did not happen has none.
   const events = done.flatMap((each) => each.events);
@@ -70,12 +70,12 @@ async function runContest(store: LawStore, settings: StoreSettings, attempt: num
 }
 
 async function askForAll(store: LawStore, attempt: number): Promise<[string, string][]> {
-  const approvals_test = openTestApprovals(store, { pending_per_agent_max: REQUESTS });
+  const approvalsTest = openTestApprovals(store, { pending_per_agent_max: REQUESTS });
   const requests: [string, string][] = [];
   for (let at = 0; at < REQUESTS; at++) {
-    const session_id = `s-${attempt}-${at}`;
-    const { approval } = await approvals_test.check({ session_id });
-    requests.push([approval!.request_id, session_id]);
+    const sessionId = `s-${attempt}-${at}`;
+    const { approval } = await approvalsTest.check({ session_id: sessionId });
+    requests.push([approval!.request_id, sessionId]);
   }
   return requests;
 }

@@ -66,7 +66,7 @@ function createRow(
   { limits, now_ms, policy }: ApprovalsParts,
 ): ApprovalRequestRow {
   const binding = buildBinding(crossing);
-  const requested_ms = now_ms();
+  const requestedMs = now_ms();
   const masked = maskArguments(
     crossing.content,
     judged,
@@ -91,8 +91,8 @@ function createRow(
     min_approvals: wanted.min_approvals,
     require_second_factor: wanted.require_second_factor === true ? 1 : 0,
     requested_by: caller.id,
-    requested_ms,
-    expires_ms: requested_ms + Math.min(wanted.ttl_ms, limits.ttl_ms_max),
+    requested_ms: requestedMs,
+    expires_ms: requestedMs + Math.min(wanted.ttl_ms, limits.ttl_ms_max),
     decided_by: null,
     decided_ms: null,
     consumed_ms: null,
@@ -143,7 +143,7 @@ export type ApprovalUse =
 
 /** Reads an approval and compares it with a crossing, without using it. */
 export async function checkApproval(
-  request_id: string,
+  requestId: string,
   crossing: Crossing,
   parts: ApprovalsParts,
 ): Promise<ApprovalUse> {
@@ -151,10 +151,10 @@ export async function checkApproval(
   const found = await store.db
     .selectFrom('approval_requests')
     .selectAll()
-    .where('request_id', '=', request_id)
+    .where('request_id', '=', requestId)
     .executeTakeFirst();
   if (found === undefined) return { used: false, cause: 'not_found', what: '', row: null };
-  if (hasExpired(found, parts.now_ms())) await expireRequest(request_id, parts);
+  if (hasExpired(found, parts.now_ms())) await expireRequest(requestId, parts);
   return compareBinding(found, buildBinding(crossing), parts.now_ms());
 }
 
@@ -192,23 +192,23 @@ export async function findAnsweredRequest(
  */
 const ANSWERED_MAX = 100;
 
-function compareBinding(row: ApprovalRequestRow, binding: ApprovalBinding, now_ms: number): ApprovalUse {
+function compareBinding(row: ApprovalRequestRow, binding: ApprovalBinding, nowMs: number): ApprovalUse {
   const what = findBindingDifference(row, binding);
   if (what !== null) return { used: false, cause: 'mismatch', what, row: null };
-  const status = hasExpired(row, now_ms) ? 'expired' : row.status;
+  const status = hasExpired(row, nowMs) ? 'expired' : row.status;
   if (status !== 'approved') return { used: false, cause: 'not_approved', what: '', row: { ...row, status } };
   return { used: true, row };
 }
 
 /** Uses an approval. If several callers try at the same time, exactly one succeeds, and none after it. */
 export async function consumeApproval(
-  request_id: string,
+  requestId: string,
   caller: ApprovalCaller,
   parts: ApprovalsParts,
 ): Promise<ApprovalUse> {
   const store = await parts.store();
   return store.transaction(async (trx) => {
-    const row = await lockRequestRow(trx, request_id);
+    const row = await lockRequestRow(trx, requestId);
     if (row === null) return { used: false, cause: 'not_found', what: '', row: null };
     const by = { caller_id: caller.id, approver: null, comment: null };
     if (hasExpired(row, parts.now_ms())) {

@@ -32,10 +32,10 @@ export async function resolveApproval(
   if (wanted === null)
     return buildBlockedVerdict(judged, 'More rules ask for approval than one request can name.', null);
   try {
-    const approval_request_id = await findRequestId(wanted, settling, parts);
-    return approval_request_id === null
+    const approvalRequestId = await findRequestId(wanted, settling, parts);
+    return approvalRequestId === null
       ? await createRequest(wanted, settling, parts)
-      : await useApproval(approval_request_id, wanted, settling, parts);
+      : await useApproval(approvalRequestId, wanted, settling, parts);
   } catch (fault) {
     parts.reportFault('approvals cannot be settled, and what needs them is blocked', fault);
     return { verdict: buildApprovalFaultVerdict(judged, fault), approval: null };
@@ -73,30 +73,34 @@ const LIMITS = {
 } as const;
 
 async function useApproval(
-  request_id: string,
+  requestId: string,
   wanted: ApprovalRequirement,
   { judged, crossing, caller, judgeWith }: ApprovalQuestion,
   parts: ApprovalsParts,
 ): Promise<ApprovalResolution> {
-  const fit = await checkApproval(request_id, crossing, parts);
-  if (!fit.used) return buildRefusedVerdict(judged, request_id, fit);
+  const fit = await checkApproval(requestId, crossing, parts);
+  if (!fit.used) return buildRefusedVerdict(judged, requestId, fit);
   if (!isCovered(wanted, fit.row)) {
     const reason =
       'The approval does not cover all rules or approvers that the call needs now. Call again without `approval_request_id`.';
-    return buildBlockedVerdict(judged, reason, { request_id, status: 'mismatch', expires_at: null });
+    return buildBlockedVerdict(judged, reason, {
+      request_id: requestId,
+      status: 'mismatch',
+      expires_at: null,
+    });
   }
   const verdict = judgeWith(wanted.rules);
   // A crossing that another rule blocks does not use the approval.
   if (verdict.decision === 'block') return { verdict, approval: getState(fit.row) };
-  const used = await consumeApproval(request_id, caller, parts);
+  const used = await consumeApproval(requestId, caller, parts);
   return used.used
     ? { verdict, approval: getState(used.row), approved_rules: wanted.rules }
-    : buildRefusedVerdict(judged, request_id, used);
+    : buildRefusedVerdict(judged, requestId, used);
 }
 
 function buildRefusedVerdict(
   judged: Verdict,
-  request_id: string,
+  requestId: string,
   used: Extract<ApprovalUse, { used: false }>,
 ): ApprovalResolution {
   if (used.row === null) {
@@ -105,7 +109,7 @@ function buildRefusedVerdict(
       used.cause === 'mismatch'
         ? `The approval is for another ${used.what}. Call again without \`approval_request_id\`.`
         : 'There is no such approval request. Call again without `approval_request_id`.';
-    return buildBlockedVerdict(judged, reason, { request_id, status, expires_at: null });
+    return buildBlockedVerdict(judged, reason, { request_id: requestId, status, expires_at: null });
   }
   return buildBlockedVerdict(judged, CAUSES[used.row.status], getState(used.row));
 }

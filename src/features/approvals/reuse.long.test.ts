@@ -6,43 +6,46 @@ import { withStores } from '../../platform/store/testing/stores.ts';
 import { AGENT, ALL, ANN, getCall, openTestApprovals, POLICY, type TestApprovals } from './testing/open.ts';
 
 function ask(
-  approvals_test: TestApprovals,
+  approvalsTest: TestApprovals,
   parts: Partial<Crossing> = {},
-  approval_request_id: string | null = null,
+  approvalRequestId: string | null = null,
 ) {
   const crossing = getCall(parts);
-  return approvals_test.approvals.resolve({
+  return approvalsTest.approvals.resolve({
     judged: judge(crossing, POLICY),
     crossing,
     caller: AGENT,
-    approval_request_id,
+    approval_request_id: approvalRequestId,
     reuse_approval: true,
-    judgeWith: (approved_rules) => judge({ ...crossing, approved_rules }, POLICY),
+    judgeWith: (approvedRules) => judge({ ...crossing, approved_rules: approvedRules }, POLICY),
   });
 }
 
-const vote = (approvals_test: TestApprovals, request_id: string, vote: 'approve' | 'deny') =>
-  approvals_test.approvals.vote({ request_id, vote, caller: ANN, approver: null, comment: null }, ALL);
+const vote = (approvalsTest: TestApprovals, requestId: string, vote: 'approve' | 'deny') =>
+  approvalsTest.approvals.vote(
+    { request_id: requestId, vote, caller: ANN, approver: null, comment: null },
+    ALL,
+  );
 
 withStores('approvals that are reused', (law) => {
   law('the same call again uses the approval up, once', async ({ store }) => {
-    const approvals_test = openTestApprovals(store);
-    const first = await ask(approvals_test);
+    const approvalsTest = openTestApprovals(store);
+    const first = await ask(approvalsTest);
     const id = first.approval?.request_id ?? '';
     assert.deepEqual([first.verdict.decision, first.approval?.status], ['block', 'pending']);
-    assert.equal((await ask(approvals_test)).approval?.request_id, id);
-    await vote(approvals_test, id, 'approve');
-    const second = await ask(approvals_test);
+    assert.equal((await ask(approvalsTest)).approval?.request_id, id);
+    await vote(approvalsTest, id, 'approve');
+    const second = await ask(approvalsTest);
     assert.deepEqual([second.verdict.decision, second.approval?.status], ['allow', 'consumed']);
-    const third = await ask(approvals_test);
+    const third = await ask(approvalsTest);
     assert.deepEqual([third.verdict.decision, third.approval?.status], ['block', 'pending']);
     assert.notEqual(third.approval?.request_id, id);
   });
 
   law('another call, agent or session finds nothing, whatever id is named', async ({ store }) => {
-    const approvals_test = openTestApprovals(store);
-    const id = (await ask(approvals_test)).approval?.request_id ?? '';
-    await vote(approvals_test, id, 'approve');
+    const approvalsTest = openTestApprovals(store);
+    const id = (await ask(approvalsTest)).approval?.request_id ?? '';
+    await vote(approvalsTest, id, 'approve');
     const others: readonly Partial<Crossing>[] = [
       { content: { kind: 'json', value: { amount: 13, to: 'acme' } } },
       { agent_id: 'other' },
@@ -50,21 +53,21 @@ withStores('approvals that are reused', (law) => {
       { tenant_id: 'other' },
     ];
     for (const parts of others) {
-      const { verdict, approval } = await ask(approvals_test, parts, id);
+      const { verdict, approval } = await ask(approvalsTest, parts, id);
       assert.deepEqual([verdict.decision, approval?.status], ['block', 'pending'], JSON.stringify(parts));
       assert.notEqual(approval?.request_id, id);
     }
-    assert.equal((await ask(approvals_test)).verdict.decision, 'allow');
+    assert.equal((await ask(approvalsTest)).verdict.decision, 'allow');
   });
 
   law('a denial is returned again, without a new request until it expires', async ({ store }) => {
-    const approvals_test = openTestApprovals(store);
-    const id = (await ask(approvals_test)).approval?.request_id ?? '';
-    await vote(approvals_test, id, 'deny');
-    const again = await ask(approvals_test);
+    const approvalsTest = openTestApprovals(store);
+    const id = (await ask(approvalsTest)).approval?.request_id ?? '';
+    await vote(approvalsTest, id, 'deny');
+    const again = await ask(approvalsTest);
     assert.deepEqual([again.approval?.request_id, again.approval?.status], [id, 'denied']);
     assert.match(again.verdict.reason, /An approver denied/);
-    approvals_test.clock.now_ms += 31 * 60_000;
-    assert.equal((await ask(approvals_test)).approval?.status, 'pending');
+    approvalsTest.clock.now_ms += 31 * 60_000;
+    assert.equal((await ask(approvalsTest)).approval?.status, 'pending');
   });
 });

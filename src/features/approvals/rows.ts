@@ -13,16 +13,16 @@ export type StoreTransaction = Transaction<StoreTables>;
 type Db = Kysely<StoreTables> | StoreTransaction;
 
 /** Returns whether a request has expired, whether or not that is stored. */
-export function hasExpired(row: Pick<ApprovalRequestRow, 'status' | 'expires_ms'>, now_ms: number): boolean {
-  return OPEN_STATUSES.includes(row.status) && row.expires_ms <= now_ms;
+export function hasExpired(row: Pick<ApprovalRequestRow, 'status' | 'expires_ms'>, nowMs: number): boolean {
+  return OPEN_STATUSES.includes(row.status) && row.expires_ms <= nowMs;
 }
 
 /** Reads and locks a row: no other transaction changes it until this one ends. */
 export async function lockRequestRow(
   trx: StoreTransaction,
-  request_id: string,
+  requestId: string,
 ): Promise<ApprovalRequestRow | null> {
-  const found = trx.selectFrom('approval_requests').selectAll().where('request_id', '=', request_id);
+  const found = trx.selectFrom('approval_requests').selectAll().where('request_id', '=', requestId);
   return (await found.forUpdate().executeTakeFirst()) ?? null;
 }
 
@@ -30,7 +30,7 @@ export async function lockRequestRow(
 export async function buildApprovalRecords(
   db: Db,
   rows: readonly ApprovalRequestRow[],
-  now_ms: number,
+  nowMs: number,
 ): Promise<readonly ApprovalRecord[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ request_id }) => request_id);
@@ -41,7 +41,7 @@ export async function buildApprovalRecords(
     .orderBy('voted_ms')
     .execute();
   const byRequest = Map.groupBy(votes, ({ request_id }) => request_id);
-  return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], now_ms));
+  return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], nowMs));
 }
 
 /** Returns the fields that every recipient may see. They are named, so that no new column is sent by itself. */
@@ -90,10 +90,10 @@ export function formatIsoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
+function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], nowMs: number): ApprovalRecord {
   return {
     ...approvalRequests.show(row),
-    status: hasExpired(row, now_ms) ? 'expired' : row.status,
+    status: hasExpired(row, nowMs) ? 'expired' : row.status,
     ...describeShownAction(row),
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
     votes: votes.map(approvalVotes.show),
@@ -112,20 +112,20 @@ export function parseListColumn(column: string): readonly string[] {
 export async function listRequestRows(
   db: Db,
   filter: ApprovalFilter,
-  now_ms: number,
+  nowMs: number,
 ): Promise<ApprovalRequestRow[]> {
   const { status, agent_ids, tool, tenant_ids, after, limit } = filter;
   // PostgreSQL rejects an empty list.
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   let query = db.selectFrom('approval_requests').selectAll();
-  if (status !== undefined) query = query.where((eb) => eb.or(buildStatusConditions(eb, status, now_ms)));
+  if (status !== undefined) query = query.where((eb) => eb.or(buildStatusConditions(eb, status, nowMs)));
   if (agent_ids !== undefined) query = query.where('agent_id', 'in', [...agent_ids]);
   if (tool !== undefined) query = query.where('tool_name', '=', tool);
   if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', [...tenant_ids]);
   if (after !== undefined) {
-    const requested_ms = Date.parse(after.requested_at);
+    const requestedMs = Date.parse(after.requested_at);
     query = query.where((eb) =>
-      eb(eb.refTuple('requested_ms', 'request_id'), '<', eb.tuple(requested_ms, after.request_id)),
+      eb(eb.refTuple('requested_ms', 'request_id'), '<', eb.tuple(requestedMs, after.request_id)),
     );
   }
   return query.orderBy('requested_ms', 'desc').orderBy('request_id', 'desc').limit(limit).execute();
@@ -133,9 +133,9 @@ export async function listRequestRows(
 
 type Expressions = import('kysely').ExpressionBuilder<StoreTables, 'approval_requests'>;
 
-function buildStatusConditions(eb: Expressions, status: ApprovalStatus, now_ms: number) {
+function buildStatusConditions(eb: Expressions, status: ApprovalStatus, nowMs: number) {
   const is = eb('status', '=', status);
-  if (OPEN_STATUSES.includes(status)) return [eb.and([is, eb('expires_ms', '>', now_ms)])];
+  if (OPEN_STATUSES.includes(status)) return [eb.and([is, eb('expires_ms', '>', nowMs)])];
   if (status !== 'expired') return [is];
-  return [is, eb.and([eb('status', 'in', OPEN_STATUSES), eb('expires_ms', '<=', now_ms)])];
+  return [is, eb.and([eb('status', 'in', OPEN_STATUSES), eb('expires_ms', '<=', nowMs)])];
 }

@@ -31,13 +31,13 @@ export async function transitionRequest(
 ): Promise<ApprovalRequestRow> {
   if (!isTransitionAllowed(row.status, to))
     throw new Error(`a request does not go from ${row.status} to ${to}`);
-  const now_ms = parts.now_ms();
+  const nowMs = parts.now_ms();
   const isDecided = to === 'approved' || to === 'denied' || to === 'cancelled';
   const changes = {
     status: to,
     pending_key: null,
-    ...(isDecided && { decided_by: by.caller_id, decided_ms: now_ms }),
-    ...(to === 'consumed' && { consumed_ms: now_ms }),
+    ...(isDecided && { decided_by: by.caller_id, decided_ms: nowMs }),
+    ...(to === 'consumed' && { consumed_ms: nowMs }),
   };
   const changed = await trx
     .updateTable('approval_requests')
@@ -59,10 +59,10 @@ export async function emitApprovalEvent(
   by: ApprovalActor,
   parts: ApprovalsParts,
 ): Promise<void> {
-  const now_ms = parts.now_ms();
-  if (parts.has_webhook) await enqueueNotice(trx, row, happening, now_ms, parts);
+  const nowMs = parts.now_ms();
+  if (parts.has_webhook) await enqueueNotice(trx, row, happening, nowMs, parts);
   try {
-    await parts.record(buildApprovalEvent(row, happening, by, now_ms));
+    await parts.record(buildApprovalEvent(row, happening, by, nowMs));
   } catch (fault) {
     throw new RecordingFailure(fault);
   }
@@ -72,19 +72,19 @@ async function enqueueNotice(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,
-  now_ms: number,
+  nowMs: number,
   { reportFault, links }: ApprovalsParts,
 ): Promise<void> {
   const message = {
-    delivery_id: createDeliveryId(now_ms, 'msg'),
+    delivery_id: createDeliveryId(nowMs, 'msg'),
     queue: APPROVAL_QUEUE,
     subject_id: row.request_id,
     kind: happening,
     order_key: null,
-    body: JSON.stringify(getMessage(row, happening, now_ms, links)),
-    not_before_ms: now_ms,
+    body: JSON.stringify(getMessage(row, happening, nowMs, links)),
+    not_before_ms: nowMs,
   };
-  const refused = await enqueueMessages(trx, [message], now_ms);
+  const refused = await enqueueMessages(trx, [message], nowMs);
   if (refused > 0)
     reportFault(
       'the webhook of approvals does not take its messages; new ones are dead letters until it does',
@@ -95,11 +95,11 @@ async function enqueueNotice(
 function getMessage(
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,
-  now_ms: number,
+  nowMs: number,
   links: ApprovalsParts['links'],
 ): object {
   const url = happening === 'pending' ? links?.build(row.request_id, row.expires_ms) : undefined;
   const shown = happening === 'pending' ? describeShownAction(row) : {};
   const data = { ...summarizeRequest(row), ...shown, ...(url !== undefined && { url }) };
-  return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data };
+  return { type: `approval.${happening}`, timestamp: formatIsoTime(nowMs), data };
 }

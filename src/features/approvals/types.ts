@@ -64,12 +64,12 @@ export interface Approvals {
   readonly resolve: ResolveApproval;
   /** Newest first. */
   readonly list: (filter: ApprovalFilter) => Promise<readonly ApprovalRecord[]>;
-  readonly find: (request_id: string) => Promise<ApprovalRecord | null>;
-  /** Returns the request once it is not pending, at the latest after `wait_ms` or when `signal` aborts. */
-  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<WaitResult>;
+  readonly find: (requestId: string) => Promise<ApprovalRecord | null>;
+  /** Returns the request once it is not pending, at the latest after `waitMs` or when `signal` aborts. */
+  readonly wait: (requestId: string, waitMs: number, signal: AbortSignal | null) => Promise<WaitResult>;
   readonly vote: (vote: VoteInput, may: ApprovalVisibility) => Promise<TransitionResult>;
   readonly cancel: (
-    request_id: string,
+    requestId: string,
     caller: ApprovalCaller,
     may: ApprovalVisibility,
   ) => Promise<TransitionResult>;

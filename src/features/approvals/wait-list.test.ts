@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { ApprovalRecord } from './types.ts';
 import { openWaitList } from './wait-list.ts';
 
-const record = (request_id: string, status: ApprovalRecord['status']) =>
-  ({ request_id, status }) as ApprovalRecord;
+const record = (requestId: string, status: ApprovalRecord['status']) =>
+  ({ request_id: requestId, status }) as ApprovalRecord;
 
 /** Requests that are pending until they are in `decided`. Each poll is recorded. */
 function openTestApprovals() {

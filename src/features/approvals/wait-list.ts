@@ -13,7 +13,7 @@ interface Waiter {
 }
 
 export interface WaitList {
-  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<WaitResult>;
+  readonly wait: (requestId: string, waitMs: number, signal: AbortSignal | null) => Promise<WaitResult>;
   readonly release: () => void;
 }
 
@@ -24,11 +24,11 @@ export interface WaitList {
  * @param look reads the requests with these ids; a missing request is left out
  */
 export function openWaitList(
-  look: (request_ids: readonly string[]) => Promise<readonly ApprovalRecord[]>,
+  look: (requestIds: readonly string[]) => Promise<readonly ApprovalRecord[]>,
 ): WaitList {
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | null = null;
-  let is_released = false;
+  let isReleased = false;
 
   async function lookOnce(): Promise<void> {
     const request = [...waiters];
@@ -49,26 +49,26 @@ export function openWaitList(
     timer = waiters.size === 0 ? null : setTimeout(() => void lookOnce(), LOOK_MS).unref();
   }
 
-  async function readNow(request_id: string): Promise<WaitResult> {
-    return { waited: true, record: (await look([request_id]))[0] ?? null };
+  async function readNow(requestId: string): Promise<WaitResult> {
+    return { waited: true, record: (await look([requestId]))[0] ?? null };
   }
 
   return {
-    wait: async (request_id, wait_ms, signal) => {
-      const first = await readNow(request_id);
-      const isOver = is_released || wait_ms === 0 || signal?.aborted === true;
+    wait: async (requestId, waitMs, signal) => {
+      const first = await readNow(requestId);
+      const isOver = isReleased || waitMs === 0 || signal?.aborted === true;
       if (isOver || !first.waited || first.record?.status !== 'pending') return first;
       if (waiters.size >= WAITERS_MAX) return { waited: false, cause: 'too_many' };
       const { promise, resolve, reject } = Promise.withResolvers<ApprovalRecord | null | 'late'>();
-      const waiter: Waiter = { request_id, settle: resolve, fail: reject };
+      const waiter: Waiter = { request_id: requestId, settle: resolve, fail: reject };
       const giveUp = () => resolve('late');
-      const deadline = setTimeout(giveUp, wait_ms);
+      const deadline = setTimeout(giveUp, waitMs);
       signal?.addEventListener('abort', giveUp, { once: true });
       waiters.add(waiter);
       if (timer === null) scheduleNext();
       try {
         const record = await promise;
-        return record === 'late' ? await readNow(request_id) : { waited: true, record };
+        return record === 'late' ? await readNow(requestId) : { waited: true, record };
       } finally {
         waiters.delete(waiter);
         clearTimeout(deadline);
@@ -76,7 +76,7 @@ export function openWaitList(
       }
     },
     release: () => {
-      is_released = true;
+      isReleased = true;
       if (timer !== null) clearTimeout(timer);
       timer = null;
       for (const waiter of waiters) waiter.settle('late');

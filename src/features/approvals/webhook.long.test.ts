@@ -83,7 +83,7 @@ withStores('the outbox of approvals', (law) => {
   law(
     'each transition waits in it until it was taken, and is dropped after the last attempt',
     async ({ store }) => {
-      const approvals_test = openTestApprovals(store, {}, true);
+      const approvalsTest = openTestApprovals(store, {}, true);
       const warned: unknown[] = [];
       const waiting = () =>
         store.db
@@ -95,11 +95,11 @@ withStores('the outbox of approvals', (law) => {
       const send = (url: string) =>
         deliverWebhooks({
           store: async () => store,
-          now_ms: () => approvals_test.clock.now_ms,
+          now_ms: () => approvalsTest.clock.now_ms,
           webhook: webhookAt(url),
           log: { warn: (message, fields) => void warned.push({ message, ...fields }) },
         });
-      await approvals_test.check();
+      await approvalsTest.check();
       const [first] = await waiting();
       assert.equal(JSON.parse(first!.body).type, 'approval.pending');
       const ids: unknown[] = [];
@@ -118,14 +118,14 @@ withStores('the outbox of approvals', (law) => {
         const left = await waiting();
         assert.equal(left.length, attempt === 3 ? 0 : 1);
         if (attempt < 3)
-          assert.ok(left[0]!.next_attempt_ms >= approvals_test.clock.now_ms + 1_000 + 500 * 2 ** attempt);
-        approvals_test.clock.now_ms += 60_000;
+          assert.ok(left[0]!.next_attempt_ms >= approvalsTest.clock.now_ms + 1_000 + 500 * 2 ** attempt);
+        approvalsTest.clock.now_ms += 60_000;
       }
       assert.deepEqual(ids, Array(3).fill(first!.delivery_id));
       assert.equal(warned.length, 3);
       assert.match(JSON.stringify(warned.at(-1)), /no more attempts/);
 
-      for (const session_id of ['a', 'b', 'c']) await approvals_test.check({ session_id });
+      for (const sessionId of ['a', 'b', 'c']) await approvalsTest.check({ session_id: sessionId });
       const bodies: string[] = [];
       await withReceiver((request, response) => {
         request.on('data', (chunk) => bodies.push(String(chunk)));
@@ -137,8 +137,8 @@ withStores('the outbox of approvals', (law) => {
   );
 
   law('two services on one store do not send the same at the same time', async ({ store, another }) => {
-    const approvals_test = openTestApprovals(store, {}, true);
-    for (let at = 0; at < 8; at++) await approvals_test.check({ session_id: `s-${at}` });
+    const approvalsTest = openTestApprovals(store, {}, true);
+    for (let at = 0; at < 8; at++) await approvalsTest.check({ session_id: `s-${at}` });
     const other = await another();
     const ids: unknown[] = [];
     await withReceiver(
@@ -148,7 +148,7 @@ withStores('the outbox of approvals', (law) => {
       },
       async (url) => {
         const parts = {
-          now_ms: () => approvals_test.clock.now_ms,
+          now_ms: () => approvalsTest.clock.now_ms,
           webhook: webhookAt(url),
           log: { warn: () => {} },
         };

@@ -237,8 +237,10 @@ withStores('capability tokens', (law) => {
   law('lists are filtered, bounded, and newest first', async ({ store }) => {
     const { capabilities, issue, clock } = openTestCapabilities(store);
     const ids: string[] = [];
-    for (const agent_id of ['a', 'b', 'a']) {
-      ids.push((await issue({ agent_id, tenant_id: agent_id === 'b' ? 'acme' : 'default' })).record.token_id);
+    for (const agentId of ['a', 'b', 'a']) {
+      ids.push(
+        (await issue({ agent_id: agentId, tenant_id: agentId === 'b' ? 'acme' : 'default' })).record.token_id,
+      );
       clock.now_ms += 1;
     }
     await capabilities.revoke(ids[0]!, 'ann', () => true);
@@ -259,11 +261,11 @@ withStores('capability tokens', (law) => {
   law('tokens are forgotten some time after they expired, and not before', async ({ store }) => {
     const { issue, capabilities, clock } = openTestCapabilities(store);
     const { record } = await issue();
-    const end_ms = Date.parse(record.expires_at);
-    clock.now_ms = end_ms;
+    const endMs = Date.parse(record.expires_at);
+    clock.now_ms = endMs;
     await issue();
-    assert.equal(await deleteExpiredTokens(store, end_ms + EXPIRED_TOKEN_KEPT_MS), 0);
-    assert.equal(await deleteExpiredTokens(store, end_ms + EXPIRED_TOKEN_KEPT_MS + 1), 1);
+    assert.equal(await deleteExpiredTokens(store, endMs + EXPIRED_TOKEN_KEPT_MS), 0);
+    assert.equal(await deleteExpiredTokens(store, endMs + EXPIRED_TOKEN_KEPT_MS + 1), 1);
     assert.equal(await capabilities.find(record.token_id), null);
     assert.equal((await capabilities.list({ limit: 10 })).length, 1);
   });

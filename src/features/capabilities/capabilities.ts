@@ -39,8 +39,8 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   async function look(presented: CapabilityPresentation): Promise<CapabilityResult> {
     const who = presented.has_credential ? `${presented.caller_id} ${presented.agent_id}` : null;
     if (who !== null && guesses.isThrottled(who)) return { taken: false, token_id: null, cause: 'throttled' };
-    const token_id = parseTokenId(presented.token);
-    const row = token_id === null ? null : await getRow(await db(), token_id);
+    const tokenId = parseTokenId(presented.token);
+    const row = tokenId === null ? null : await getRow(await db(), tokenId);
     if (row === null || !matchesTokenHash(presented.token, row.token_sha256)) {
       if (who !== null) guesses.note(who);
       return { taken: false, token_id: null, cause: 'unknown' };
@@ -61,13 +61,13 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   return {
     ttl_max_ms: parts.ttl_max_ms,
     issue: (request) => issueToken(request, parts),
-    find: async (token_id) => getRecord(await getRow(await db(), token_id), ports().now_ms()),
+    find: async (tokenId) => getRecord(await getRow(await db(), tokenId), ports().now_ms()),
     list: async (filter) => listRecords(await db(), filter, ports().now_ms()),
-    revoke: async (token_id, by, may) => {
-      const before = getRecord(await getRow(await db(), token_id), ports().now_ms());
+    revoke: async (tokenId, by, may) => {
+      const before = getRecord(await getRow(await db(), tokenId), ports().now_ms());
       if (before === null || !may(before)) return null;
-      const ended = await endToken(await db(), token_id, by, ports().now_ms());
-      const record = getRecord(await getRow(await db(), token_id), ports().now_ms());
+      const ended = await endToken(await db(), tokenId, by, ports().now_ms());
+      const record = getRecord(await getRow(await db(), tokenId), ports().now_ms());
       if (record === null) return null;
       if (ended)
         await recordAfterwards(buildRevokeEvent(record, by, parts), parts, 'The token was revoked, but');
@@ -82,7 +82,7 @@ async function issueToken(
   request: CapabilityRequest,
   parts: CapabilityParts,
 ): ReturnType<Capabilities['issue']> {
-  const now_ms = parts.ports().now_ms();
+  const nowMs = parts.ports().now_ms();
   const { token_id, token, sha256 } = createCapabilityToken();
   const { scope, tenant_id, agent_id, session_id, issued_by } = request;
   const row: Insertable<StoreTables['capability_tokens']> & CapabilityRow = {
@@ -95,17 +95,17 @@ async function issueToken(
     actions: JSON.stringify(scope.actions),
     secret_keys: JSON.stringify(scope.secret_keys),
     issued_by,
-    issued_ms: now_ms,
-    expires_ms: now_ms + Math.min(request.ttl_ms ?? parts.ttl_default_ms, parts.ttl_max_ms),
+    issued_ms: nowMs,
+    expires_ms: nowMs + Math.min(request.ttl_ms ?? parts.ttl_default_ms, parts.ttl_max_ms),
     revoked_by: null,
     revoked_ms: null,
     uses: 0,
     last_used_ms: null,
   };
   const { db } = await parts.store();
-  if ((await countLive(db, now_ms)) >= parts.active_max) return null;
+  if ((await countLive(db, nowMs)) >= parts.active_max) return null;
   await db.insertInto('capability_tokens').values(row).execute();
-  const record = buildRecord(row, now_ms);
+  const record = buildRecord(row, nowMs);
   try {
     await recordAfterwards(buildIssueEvent(record, parts), parts, 'No token was issued:');
   } catch (error) {
@@ -118,68 +118,68 @@ async function issueToken(
 
 type Db = Kysely<StoreTables>;
 
-async function getRow(db: Db, token_id: string): Promise<CapabilityRow | null> {
+async function getRow(db: Db, tokenId: string): Promise<CapabilityRow | null> {
   const found = await db
     .selectFrom('capability_tokens')
     .selectAll()
-    .where('token_id', '=', token_id)
+    .where('token_id', '=', tokenId)
     .executeTakeFirst();
   return found ?? null;
 }
 
 /** Counts one use of a token that is active at this moment. Returns `false` if it is not. */
-async function countUse(db: Db, token_id: string, now_ms: number): Promise<boolean> {
+async function countUse(db: Db, tokenId: string, nowMs: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('capability_tokens')
-    .set((row) => ({ uses: row('uses', '+', 1), last_used_ms: now_ms }))
-    .where('token_id', '=', token_id)
+    .set((row) => ({ uses: row('uses', '+', 1), last_used_ms: nowMs }))
+    .where('token_id', '=', tokenId)
     .where('revoked_ms', 'is', null)
-    .where('expires_ms', '>', now_ms)
+    .where('expires_ms', '>', nowMs)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
 
-async function endToken(db: Db, token_id: string, by: string, now_ms: number): Promise<boolean> {
+async function endToken(db: Db, tokenId: string, by: string, nowMs: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('capability_tokens')
-    .set({ revoked_ms: now_ms, revoked_by: by })
-    .where('token_id', '=', token_id)
+    .set({ revoked_ms: nowMs, revoked_by: by })
+    .where('token_id', '=', tokenId)
     .where('revoked_ms', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
 
-async function countLive(db: Db, now_ms: number): Promise<number> {
+async function countLive(db: Db, nowMs: number): Promise<number> {
   const { active } = await db
     .selectFrom('capability_tokens')
     .select((row) => row.fn.countAll<number>().as('active'))
-    .where('expires_ms', '>', now_ms)
+    .where('expires_ms', '>', nowMs)
     .where('revoked_ms', 'is', null)
     .executeTakeFirstOrThrow();
   return Number(active);
 }
 
-async function listRecords(db: Db, filter: CapabilityFilter, now_ms: number): Promise<CapabilityRecord[]> {
+async function listRecords(db: Db, filter: CapabilityFilter, nowMs: number): Promise<CapabilityRecord[]> {
   const { agent_ids, tenant_ids, status, limit } = filter;
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   let query = db.selectFrom('capability_tokens').selectAll();
   if (agent_ids !== undefined) query = query.where('agent_id', 'in', agent_ids);
   if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', tenant_ids);
   if (status !== undefined) query = query.where('revoked_ms', status === 'revoked' ? 'is not' : 'is', null);
-  if (status === 'active') query = query.where('expires_ms', '>', now_ms);
-  if (status === 'expired') query = query.where('expires_ms', '<=', now_ms);
+  if (status === 'active') query = query.where('expires_ms', '>', nowMs);
+  if (status === 'expired') query = query.where('expires_ms', '<=', nowMs);
   const rows = await query.orderBy('issued_ms', 'desc').orderBy('token_id', 'desc').limit(limit).execute();
-  return rows.map((row) => buildRecord(row, now_ms));
+  return rows.map((row) => buildRecord(row, nowMs));
 }
 
-function getRecord(row: CapabilityRow | null, now_ms: number): CapabilityRecord | null {
-  return row === null ? null : buildRecord(row, now_ms);
+function getRecord(row: CapabilityRow | null, nowMs: number): CapabilityRecord | null {
+  return row === null ? null : buildRecord(row, nowMs);
 }
 
-function buildRecord(row: CapabilityRow, now_ms: number): CapabilityRecord {
+function buildRecord(row: CapabilityRow, nowMs: number): CapabilityRecord {
   return {
     ...capabilityTokens.show(row),
-    status: row.revoked_ms !== null ? 'revoked' : now_ms >= row.expires_ms ? 'expired' : 'active',
+    status: row.revoked_ms !== null ? 'revoked' : nowMs >= row.expires_ms ? 'expired' : 'active',
     scope: readScope(row),
   };
 }
@@ -204,19 +204,19 @@ function buildRevokeEvent(record: CapabilityRecord, by: string, parts: Capabilit
 function getChange(
   record: CapabilityRecord,
   phase: string,
-  caller_id: string,
+  callerId: string,
   reason: string,
   { ports }: CapabilityParts,
 ): AuditEvent {
   const { policy, now_ms } = ports();
-  const at_ms = now_ms();
+  const atMs = now_ms();
   return buildServiceEvent({
-    event_id: createEventId(at_ms),
-    now_ms: at_ms,
+    event_id: createEventId(atMs),
+    now_ms: atMs,
     phase,
     done: true,
     reason,
-    caller_id,
+    caller_id: callerId,
     policy_hash: policy.hash,
     about: { ...record, tool_name: record.scope.tool_name },
     metadata: {

@@ -23,7 +23,7 @@ export function buildCapabilityJobs({ store, ports }: Parts): readonly Maintenan
 }
 
 /** Deletes a batch of old expired tokens and returns their number. */
-export async function deleteExpiredTokens({ db }: Store, now_ms: number): Promise<number> {
+export async function deleteExpiredTokens({ db }: Store, nowMs: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('capability_tokens')
     .where(
@@ -32,7 +32,7 @@ export async function deleteExpiredTokens({ db }: Store, now_ms: number): Promis
       db
         .selectFrom('capability_tokens')
         .select('token_id')
-        .where('expires_ms', '<', now_ms - EXPIRED_TOKEN_KEPT_MS)
+        .where('expires_ms', '<', nowMs - EXPIRED_TOKEN_KEPT_MS)
         .limit(BATCH_MAX),
     )
     .executeTakeFirst();

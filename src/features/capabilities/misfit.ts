@@ -13,14 +13,14 @@ const CLOCK_MS = 60_000;
 export function findMisfit(
   row: CapabilityRow,
   presented: CapabilityPresentation,
-  now_ms: number,
+  nowMs: number,
 ): CapabilityCause | null {
   const { tool, action, secret_key, session_id } = presented;
   const scope = readScope(row);
   if (row.revoked_ms !== null) return 'revoked';
-  if (now_ms >= row.expires_ms) return 'expired';
+  if (nowMs >= row.expires_ms) return 'expired';
   // If the clock was set back, the token would live longer than its time to live.
-  if (now_ms < row.issued_ms - CLOCK_MS) return 'not_yet_valid';
+  if (nowMs < row.issued_ms - CLOCK_MS) return 'not_yet_valid';
   if (presented.tenant_id !== row.tenant_id) return 'tenant';
   if (presented.agent_id !== row.agent_id) return 'agent';
   if (!matchesName(scope.tool_name, tool)) return 'tool';

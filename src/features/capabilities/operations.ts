@@ -95,12 +95,12 @@ export const capabilitiesIssue = defineOperation({
   refusals: ['conflict'],
   async run(input, context) {
     const { runtime, caller } = context;
-    const agent_id = dropBlankName(input.agent_id);
-    if (agent_id === null) throw new Refusal('invalid_request', '`agent_id` must not be empty.');
+    const agent = dropBlankName(input.agent_id);
+    if (agent === null) throw new Refusal('invalid_request', '`agent_id` must not be empty.');
     const capabilities = await runtime.capabilities();
     const made = await capabilities.issue({
       tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
-      agent_id,
+      agent_id: agent,
       session_id: dropBlankName(input.session_id),
       scope: {
         tool_name: input.scope.tool_name,
@@ -120,11 +120,11 @@ function getActions(actions: readonly string[] = []): string[] {
   return actions.length === 0 ? ['invoke'] : [...new Set(actions.map((action) => action.toLowerCase()))];
 }
 
-function getTtl(written: string | undefined, max_ms: number): number | null {
+function getTtl(written: string | undefined, maxMs: number): number | null {
   if (written === undefined) return null;
-  const ttl_ms = parseDurationMs(written);
-  if (ttl_ms <= max_ms) return ttl_ms;
-  const message = `must be at most ${max_ms / 1_000} seconds, which is \`capability_tokens.max_ttl\``;
+  const ttlMs = parseDurationMs(written);
+  if (ttlMs <= maxMs) return ttlMs;
+  const message = `must be at most ${maxMs / 1_000} seconds, which is \`capability_tokens.max_ttl\``;
   throw new Refusal('invalid_request', `\`ttl\` ${message}.`, [{ path: 'ttl', message }]);
 }
 
@@ -281,10 +281,10 @@ function useEvent(
   },
   { runtime }: Context,
 ) {
-  const now_ms = runtime.now_ms();
+  const nowMs = runtime.now_ms();
   return buildServiceEvent({
-    event_id: createEventId(now_ms),
-    now_ms,
+    event_id: createEventId(nowMs),
+    now_ms: nowMs,
     phase: 'capability_use',
     done: used.taken,
     reason: used.reason,

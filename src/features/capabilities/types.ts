@@ -74,7 +74,7 @@ export interface Capabilities {
   readonly issue: (
     request: CapabilityRequest,
   ) => Promise<{ readonly token: string; readonly record: CapabilityRecord } | null>;
-  readonly find: (token_id: string) => Promise<CapabilityRecord | null>;
+  readonly find: (tokenId: string) => Promise<CapabilityRecord | null>;
   /** The newest first. */
   readonly list: (filter: CapabilityFilter) => Promise<readonly CapabilityRecord[]>;
   /**
@@ -83,7 +83,7 @@ export interface Capabilities {
    * @throws Unavailable if the event could not be written; the token is revoked all the same
    */
   readonly revoke: (
-    token_id: string,
+    tokenId: string,
     by: string,
     may: (record: CapabilityRecord) => boolean,
   ) => Promise<{ readonly record: CapabilityRecord; readonly ended: boolean } | null>;

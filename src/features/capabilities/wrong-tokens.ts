@@ -10,12 +10,12 @@ const WRONG_MAX = 20;
 const WINDOW_MS = 60_000;
 const CALLERS_MAX = 10_000;
 
-/** @param now_ms a monotonic clock */
-export function openWrongTokenCounter(now_ms: () => number): WrongTokenCounter {
+/** @param nowMs a monotonic clock */
+export function openWrongTokenCounter(nowMs: () => number): WrongTokenCounter {
   const wrong = new Map<string, { count: number; readonly until_ms: number }>();
   const current = (who: string) => {
     const entry = wrong.get(who);
-    return entry !== undefined && now_ms() < entry.until_ms ? entry : null;
+    return entry !== undefined && nowMs() < entry.until_ms ? entry : null;
   };
   return {
     isThrottled: (who) => (current(who)?.count ?? 0) >= WRONG_MAX,
@@ -31,7 +31,7 @@ export function openWrongTokenCounter(now_ms: () => number): WrongTokenCounter {
         if (wrong.size < CALLERS_MAX) break;
         wrong.delete(oldest);
       }
-      wrong.set(who, { count: 1, until_ms: now_ms() + WINDOW_MS });
+      wrong.set(who, { count: 1, until_ms: nowMs() + WINDOW_MS });
     },
   };
 }

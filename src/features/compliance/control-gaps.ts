@@ -25,8 +25,8 @@ export function listRequirements(control: ControlMapping, tenants: readonly stri
   const tags = control.tags.flatMap(({ tag, places, expect }) =>
     places.map((place) => ({ tag, place, expect })),
   );
-  return tenants.flatMap((tenant_id) =>
-    [...tags, ...control.mechanisms].map((subject) => ({ tenant_id, subject })),
+  return tenants.flatMap((tenantId) =>
+    [...tags, ...control.mechanisms].map((subject) => ({ tenant_id: tenantId, subject })),
   );
 }
 
@@ -87,8 +87,8 @@ export function evaluateRequirements(
   timeline: PolicyTimeline,
 ): RequirementResult {
   const faults: Fault[] = [];
-  let met_always = 0;
-  let met_sometimes = 0;
+  let metAlways = 0;
+  let metSometimes = 0;
   for (const requirement of requirements) {
     const spans = listSpans(
       timeline,
@@ -96,18 +96,23 @@ export function evaluateRequirements(
       (reason) => JSON.stringify(reason),
     );
     const failed = spans.filter(({ value }) => value !== null) as Span<FaultReason>[];
-    if (failed.length === 0) met_always += 1;
-    if (failed.length < spans.length) met_sometimes += 1;
+    if (failed.length === 0) metAlways += 1;
+    if (failed.length < spans.length) metSometimes += 1;
     faults.push(...failed.map((span) => ({ ...requirement, ...span })));
   }
-  return { gaps: joinFaults(faults, requirements), total: requirements.length, met_always, met_sometimes };
+  return {
+    gaps: joinFaults(faults, requirements),
+    total: requirements.length,
+    met_always: metAlways,
+    met_sometimes: metSometimes,
+  };
 }
 
 type Fault = Requirement & Span<FaultReason>;
 
 /** Joins the faults that have the same reason and time: one sentence for all places and tenants. */
 function joinFaults(faults: readonly Fault[], requirements: readonly Requirement[]): ControlGap[] {
-  const tenant_count = new Set(requirements.map(({ tenant_id }) => tenant_id)).size;
+  const tenantCount = new Set(requirements.map(({ tenant_id }) => tenant_id)).size;
   const groups = new Map<string, Fault[]>();
   for (const fault of faults) {
     const about = typeof fault.subject === 'string' ? fault.subject : fault.subject.tag;
@@ -119,7 +124,7 @@ function joinFaults(faults: readonly Fault[], requirements: readonly Requirement
     const { clause, rule_tenant_id } = value;
     const concerned = [...new Set(group.map(({ tenant_id }) => tenant_id))];
     const about = {
-      tenants: concerned.length === tenant_count ? null : concerned,
+      tenants: concerned.length === tenantCount ? null : concerned,
       tenant_id: rule_tenant_id,
       since: formatMs(from_ms),
       until: formatMs(to_ms),

@@ -36,16 +36,16 @@ export function countEvidence(
   fields: WindowCounts,
   rules: readonly string[],
 ): EvidenceCount[] {
-  const by_rule = groupValues(fields.rule ?? []);
-  const by_tag = groupValues(fields.tag_family ?? []);
+  const byRule = groupValues(fields.rule ?? []);
+  const byTag = groupValues(fields.tag_family ?? []);
   const rows: EvidenceCount[] = [];
-  for (const [name, counts] of by_rule) {
-    const is_kind = control.events.some((kind) => matchesKind(name, kind));
-    const is_rule = rules.includes(name) || control.rules.some((kind) => matchesKind(name, kind));
-    if (is_kind || is_rule) rows.push(buildRow(is_kind ? 'event' : 'rule', name, counts));
+  for (const [name, counts] of byRule) {
+    const isKind = control.events.some((kind) => matchesKind(name, kind));
+    const isRule = rules.includes(name) || control.rules.some((kind) => matchesKind(name, kind));
+    if (isKind || isRule) rows.push(buildRow(isKind ? 'event' : 'rule', name, counts));
   }
   for (const tag of new Set(control.tags.map((each) => each.tag))) {
-    const counts = by_tag.get(tag);
+    const counts = byTag.get(tag);
     if (counts !== undefined) rows.push(buildRow('tag', tag, counts));
   }
   return rows.toSorted((a, b) => b.events - a.events || (a.name < b.name ? -1 : 1)).slice(0, COUNTS_MAX);
@@ -95,8 +95,8 @@ export function openSampler({ queryAudit }: Pick<Runtime, 'queryAudit'>, window:
   return {
     /** Finds the newest events of the window that changed, blocked or held something; else the newest of all. */
     findNewest: async (limit: number): Promise<readonly string[]> => {
-      const any_of = { ...base.any_of, action: ['redact', 'require_approval', 'block'] };
-      const incidents = await find({ any_of }, limit);
+      const anyOf = { ...base.any_of, action: ['redact', 'require_approval', 'block'] };
+      const incidents = await find({ any_of: anyOf }, limit);
       return incidents.length > 0 ? incidents : find({}, limit);
     },
     /** Finds the newest events behind rows of evidence: at most two of each row. */

@@ -29,7 +29,7 @@ function listFaults({ framework, controls }: FrameworkMapping): string[] {
     ...controls.flatMap((control) => {
       const about = `${framework} ${control.control_id}`;
       const carriers = [...control.tags, ...control.mechanisms, ...control.rules, ...control.events];
-      const is_none = control.coverage === 'none';
+      const isNone = control.coverage === 'none';
       return [
         ...control.tags
           .filter(({ tag }) => !TAGS.some((each) => covers(tag, each)))
@@ -40,10 +40,10 @@ function listFaults({ framework, controls }: FrameworkMapping): string[] {
         ...control.settings
           .filter((setting) => !SETTINGS.has(setting))
           .map((setting) => `${about}: no setting is ${setting}`),
-        ...(is_none && (carriers.length > 0 || control.contribution !== '')
+        ...(isNone && (carriers.length > 0 || control.contribution !== '')
           ? [`${about}: has coverage \`none\` and names what carries it`]
           : []),
-        ...(!is_none && control.tags.length + control.mechanisms.length === 0
+        ...(!isNone && control.tags.length + control.mechanisms.length === 0
           ? [`${about}: names no tag and no mechanism, so that nothing decides its status`]
           : []),
         ...(control.coverage !== 'full' && control.gaps.length === 0

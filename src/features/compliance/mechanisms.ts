@@ -16,7 +16,7 @@ interface MechanismRecord {
   /** The remedy if it is not active, as a sentence. Absent if it is always active. */
   readonly advice?: string;
   /** Returns how far a policy has it for a tenant; for `*` in all tenants together. */
-  readonly evaluate: (policy: Policy, tenant_id: string) => MechanismState;
+  readonly evaluate: (policy: Policy, tenantId: string) => MechanismState;
 }
 
 const ALWAYS = (detail: string) => (): MechanismState => ({ state: 'active', detail });
@@ -69,7 +69,7 @@ export const MECHANISMS = {
   tool_contracts: {
     title: 'Tool contracts',
     advice: 'Declare contracts for the tools of your agents below `policies/`.',
-    evaluate: (policy, tenant_id) => countEnforced('contract', policy.contracts, tenant_id),
+    evaluate: (policy, tenantId) => countEnforced('contract', policy.contracts, tenantId),
   },
   undeclared_tools: {
     title: 'Undeclared tools are blocked',
@@ -82,7 +82,7 @@ export const MECHANISMS = {
   agent_identities: {
     title: 'Agent identities',
     advice: 'Declare the agents with their tools and clearance below `policies/`.',
-    evaluate: (policy, tenant_id) => countEnforced('identity', policy.identities, tenant_id),
+    evaluate: (policy, tenantId) => countEnforced('identity', policy.identities, tenantId),
   },
   unknown_agents: {
     title: 'Unknown agents are blocked',
@@ -95,38 +95,38 @@ export const MECHANISMS = {
   approvals: {
     title: 'Approvals',
     advice: 'Add a rule with `action: require_approval` for actions of consequence.',
-    evaluate: (policy, tenant_id) => {
+    evaluate: (policy, tenantId) => {
       const rules = policy.rules.filter(({ action }) => action === 'require_approval');
       const contracts = policy.contracts.filter(({ side_effects }) => side_effects.requires_approval);
-      return countEnforced('rule', [...rules, ...contracts], tenant_id, 'with `require_approval`');
+      return countEnforced('rule', [...rules, ...contracts], tenantId, 'with `require_approval`');
     },
   },
   rate_limits: {
     title: 'Call limits',
     advice: 'Set `max_calls_per_minute` in the contracts of tools.',
-    evaluate: (policy, tenant_id) =>
+    evaluate: (policy, tenantId) =>
       countEnforced(
         'contract',
         policy.contracts.filter(({ max_calls_per_minute }) => max_calls_per_minute !== null),
-        tenant_id,
+        tenantId,
         'with a limit of calls',
       ),
   },
   taint_tags: {
     title: 'Session taint tags',
     advice: 'Add rules with `session` and `session_tags`; see the guide on data flows.',
-    evaluate: (policy, tenant_id) => {
-      const adds = policy.taint_rules.some((rule) => isFor(rule, tenant_id));
+    evaluate: (policy, tenantId) => {
+      const adds = policy.taint_rules.some((rule) => isFor(rule, tenantId));
       const users = policy.rules.filter(({ session_tags }) => session_tags.length > 0);
-      const counted = countEnforced('rule', users, tenant_id, 'on taint tags of the session');
+      const counted = countEnforced('rule', users, tenantId, 'on taint tags of the session');
       return adds ? counted : { ...counted, state: 'inactive' };
     },
   },
   memory_schemas: {
     title: 'Declared memory',
     advice: 'Declare memory schemas with a tag and a retention for each field.',
-    evaluate: ({ memory_schemas }, tenant_id) => {
-      const own = memory_schemas.filter((schema) => isFor(schema, tenant_id));
+    evaluate: ({ memory_schemas }, tenantId) => {
+      const own = memory_schemas.filter((schema) => isFor(schema, tenantId));
       return {
         state: own.length > 0 ? 'active' : 'inactive',
         detail: formatNumber(own.length, 'memory schema'),
@@ -154,10 +154,10 @@ interface Enforceable {
 function countEnforced(
   noun: string,
   list: readonly Enforceable[],
-  tenant_id: string,
+  tenantId: string,
   addition = '',
 ): MechanismState {
-  const own = list.filter((each) => isFor(each, tenant_id));
+  const own = list.filter((each) => isFor(each, tenantId));
   const monitored = own.filter(({ enforcement }) => enforcement === 'monitor').length;
   const state = own.length > monitored ? 'active' : monitored > 0 ? 'monitor' : 'inactive';
   const counted = [formatNumber(own.length, noun), addition].filter((each) => each !== '').join(' ');

@@ -120,8 +120,8 @@ export const complianceVerify = defineOperation({
   refusals: ['invalid_request'],
   async run(input, context) {
     const frameworks = input.framework === undefined ? FRAMEWORK_IDS : [requireFramework(input.framework)];
-    const tenant_id = dropBlankName(input.tenant_id) ?? 'default';
-    return runSelfTest(frameworks.map(loadFramework), tenant_id, context);
+    const tenantId = dropBlankName(input.tenant_id) ?? 'default';
+    return runSelfTest(frameworks.map(loadFramework), tenantId, context);
   },
 });
 

@@ -29,7 +29,7 @@ export interface TagState {
 export interface PolicyView {
   readonly policy: Policy;
   /** Finds what the policy does with a tag. */
-  readonly evaluateTag: (tag: Tag, place: Place, tenant_id: string) => TagState;
+  readonly evaluateTag: (tag: Tag, place: Place, tenantId: string) => TagState;
   /** The detectors of a tag that settings switch off, by id, and the number of all of them. */
   readonly listDisabledDetectors: (tag: Tag) => {
     readonly disabled: readonly string[];
@@ -52,7 +52,7 @@ const IDENTITIES: readonly DetectorIdentity[] = [
  * mode count as they do in a decision. Contracts and identities are evaluated apart and are left out here.
  */
 export function openPolicyView(policy: Policy, conditions: ConditionEvaluator | null): PolicyView {
-  const rules_only: Policy = {
+  const rulesOnly: Policy = {
     ...policy,
     contracts: [],
     identities: [],
@@ -62,9 +62,9 @@ export function openPolicyView(policy: Policy, conditions: ConditionEvaluator | 
   const known = new Map<string, TagState>();
   return {
     policy,
-    evaluateTag: (tag, place, tenant_id) => {
-      const key = `${tag} ${place} ${tenant_id}`;
-      const state = known.get(key) ?? evaluateTag(rules_only, conditions, tag, place, tenant_id);
+    evaluateTag: (tag, place, tenantId) => {
+      const key = `${tag} ${place} ${tenantId}`;
+      const state = known.get(key) ?? evaluateTag(rulesOnly, conditions, tag, place, tenantId);
       known.set(key, state);
       return state;
     },
@@ -81,12 +81,12 @@ function evaluateTag(
   conditions: ConditionEvaluator | null,
   tag: Tag,
   place: Place,
-  tenant_id: string,
+  tenantId: string,
 ): TagState {
-  const { action, rule, monitored } = judge(buildCrossing(tag, place, tenant_id), policy, null, conditions);
+  const { action, rule, monitored } = judge(buildCrossing(tag, place, tenantId), policy, null, conditions);
   const describe = (decided: { readonly action: Action; readonly rule: string }) => ({
     ...decided,
-    rule_tenant_id: isTenantRule(policy, decided.rule, tenant_id) ? tenant_id : null,
+    rule_tenant_id: isTenantRule(policy, decided.rule, tenantId) ? tenantId : null,
   });
   const decided = describe({ action, rule });
   if (!isFactTag(tag) && !hasDetector(policy, tag)) return { ...decided, state: 'off' };
@@ -97,16 +97,16 @@ function evaluateTag(
   return { ...decided, state: action === 'flag' ? 'recorded' : 'allowed' };
 }
 
-function isTenantRule({ rules }: Policy, name: string, tenant_id: string): boolean {
-  return rules.some((rule) => rule.name === name && rule.tenant_id === tenant_id);
+function isTenantRule({ rules }: Policy, name: string, tenantId: string): boolean {
+  return rules.some((rule) => rule.name === name && rule.tenant_id === tenantId);
 }
 
 function isActing(action: Action): boolean {
   return action === 'redact' || action === 'require_approval' || action === 'block';
 }
 
-function buildCrossing(tag: Tag, place: Place, tenant_id: string): Crossing {
-  const acting = { ...buildUnknownActor(0), tenant_id, declared_tags: [tag] };
+function buildCrossing(tag: Tag, place: Place, tenantId: string): Crossing {
+  const acting = { ...buildUnknownActor(0), tenant_id: tenantId, declared_tags: [tag] };
   switch (place) {
     case 'input':
     case 'output':

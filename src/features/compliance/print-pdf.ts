@@ -20,12 +20,12 @@ export async function findChromium(env: NodeJS.ProcessEnv): Promise<string | nul
 }
 
 async function isExecutable(path: string): Promise<boolean> {
-  const is_file = await stat(path).then(
+  const isFile = await stat(path).then(
     (found) => found.isFile(),
     () => false,
   );
   return (
-    is_file &&
+    isFile &&
     (await access(path, constants.X_OK).then(
       () => true,
       () => false,
@@ -40,13 +40,13 @@ export async function printPdf(browser: string, html: string, target: string): P
     const page = join(folder, 'report.html');
     await writeFile(page, html);
     // The page is our own and has no scripts. Chromium as root refuses to start with its sandbox.
-    const as_root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+    const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     await run(
       browser,
       [
         '--headless',
         '--disable-gpu',
-        ...as_root,
+        ...asRoot,
         `--user-data-dir=${join(folder, 'profile')}`,
         '--no-pdf-header-footer',
         `--print-to-pdf=${target}`,

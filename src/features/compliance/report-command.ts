@@ -50,13 +50,13 @@ export async function writeComplianceReport(
 async function writePdf(html: string, output: string, terminal: Terminal): Promise<void> {
   const browser = await findChromium(terminal.env);
   const target = resolve(terminal.cwd, output);
-  const is_printed =
+  const isPrinted =
     browser !== null &&
     (await printPdf(browser, html, target).then(
       () => true,
       () => false,
     ));
-  if (is_printed) return printNotice(terminal, `The report is in ${output}.`);
+  if (isPrinted) return printNotice(terminal, `The report is in ${output}.`);
   const page = `${output.replace(/\.pdf$/i, '')}.html`;
   await writeFile(resolve(terminal.cwd, page), html);
   const why = browser === null ? 'No Chromium was found' : `${browser} could not print the report`;

@@ -57,9 +57,9 @@ export async function buildComplianceReport(
   const timeline = await loadPolicyTimeline(source, request);
   const approvals = await source.auditWindow.listApprovalHistories(request);
   const sampler = openSampler(source, request);
-  const oldest_ms = await source.auditWindow.findOldestEvent();
-  const record_gaps = listRecordGaps(timeline);
-  const context: ControlContext = { request, fields, timeline, sampler, record_gaps };
+  const oldestMs = await source.auditWindow.findOldestEvent();
+  const recordGaps = listRecordGaps(timeline);
+  const context: ControlContext = { request, fields, timeline, sampler, record_gaps: recordGaps };
   const controls: ControlReport[] = [];
   for (const control of framework.controls) controls.push(await buildControl(control, context));
   return {
@@ -86,12 +86,12 @@ export async function buildComplianceReport(
         .map(({ request_id }) => request_id)
         .toReversed(),
     },
-    record_gaps,
+    record_gaps: recordGaps,
     controls,
     policies: listPolicies(timeline, tenants),
     changes: await listChanges(request, source),
     journal: {
-      oldest_event: oldest_ms === null ? null : formatMs(oldest_ms),
+      oldest_event: oldestMs === null ? null : formatMs(oldestMs),
       chains: await source.auditWindow.listChainStates(until_ms),
     },
   };
@@ -114,7 +114,7 @@ async function buildControl(control: ControlMapping, context: ControlContext): P
   const { request, fields, timeline, sampler, record_gaps } = context;
   const { control_id, title, requirement, contribution, permissions, settings, coverage } = control;
   const about = { control_id, title, requirement, contribution, permissions, settings };
-  const framework_gaps = control.gaps.map(
+  const frameworkGaps = control.gaps.map(
     (message) =>
       ({ kind: 'framework', message, tenants: null, tenant_id: null, since: null, until: null }) as const,
   );
@@ -126,7 +126,7 @@ async function buildControl(control: ControlMapping, context: ControlContext): P
       active: null,
       elements: [],
       evidence,
-      gaps: framework_gaps,
+      gaps: frameworkGaps,
     };
   }
   const elements = listElements(control, timeline, request.tenants);
@@ -138,15 +138,15 @@ async function buildControl(control: ControlMapping, context: ControlContext): P
     ...checked.gaps,
     ...listDetectorGaps(control, timeline),
     ...listRuleGaps(elements),
-    ...framework_gaps,
+    ...frameworkGaps,
   ];
-  const is_unproved = timeline.intervals.every(({ view }) => view === null);
-  const is_whole =
+  const isUnproved = timeline.intervals.every(({ view }) => view === null);
+  const isWhole =
     record_gaps.length === 0 &&
     checked.met_always === checked.total &&
     gaps.every(({ kind }) => kind === 'framework');
   const active =
-    is_unproved || (checked.total > 0 && checked.met_sometimes === 0) ? 'none' : is_whole ? 'all' : 'some';
+    isUnproved || (checked.total > 0 && checked.met_sometimes === 0) ? 'none' : isWhole ? 'all' : 'some';
   const status: ControlStatus =
     active === 'none' ? 'gap' : active === 'all' && coverage === 'full' ? 'enforced' : 'partly';
   return {
@@ -174,14 +174,14 @@ function listTenants({ intervals }: PolicyTimeline, tenants: '*' | readonly stri
 
 /** Lists the parts of the window of which the journal or the saved policies tell nothing. */
 function listRecordGaps({ since_ms, until_ms, intervals }: PolicyTimeline): ControlGap[] {
-  const first_ms = intervals[0]?.from_ms ?? until_ms;
+  const firstMs = intervals[0]?.from_ms ?? until_ms;
   const unrecorded: ControlGap = {
     kind: 'record',
     message: 'No event was recorded in this span or before it, so nothing shows what was enforced.',
     tenants: null,
     tenant_id: null,
     since: formatMs(since_ms),
-    until: formatMs(first_ms),
+    until: formatMs(firstMs),
   };
   const unsaved = intervals
     .filter(({ view }) => view === null)
@@ -195,7 +195,7 @@ function listRecordGaps({ since_ms, until_ms, intervals }: PolicyTimeline): Cont
         until: formatMs(to_ms),
       }),
     );
-  return first_ms > since_ms ? [unrecorded, ...unsaved] : unsaved;
+  return firstMs > since_ms ? [unrecorded, ...unsaved] : unsaved;
 }
 
 function buildSummary(
@@ -204,11 +204,11 @@ function buildSummary(
   controls: readonly ControlReport[],
 ): ReportSummary {
   const boundaries = fields.boundary ?? [];
-  const action_counts = sumActions(boundaries);
-  const total_events = boundaries.reduce((sum, { count }) => sum + count, 0);
+  const actionCounts = sumActions(boundaries);
+  const totalEvents = boundaries.reduce((sum, { count }) => sum + count, 0);
   const rules = fields.rule ?? [];
   return {
-    total_events,
+    total_events: totalEvents,
     boundary_counts: {
       input: 0,
       output: 0,
@@ -216,15 +216,15 @@ function buildSummary(
       memory: 0,
       ...Object.fromEntries(sumValues(boundaries)),
     },
-    action_counts,
-    policy_violation_count: action_counts.block + action_counts.redact + action_counts.require_approval,
+    action_counts: actionCounts,
+    policy_violation_count: actionCounts.block + actionCounts.redact + actionCounts.require_approval,
     top_policies: sumValues(rules).slice(0, TOP_MAX),
     data_access_by_agent: sumValues(fields.agent ?? []).slice(0, TOP_MAX),
     approval_stats: buildApprovalStats(approvals),
     memory_retention_events: rules
       .filter(({ value }) => value === 'service.retention_purge')
       .reduce((sum, { count }) => sum + count, 0),
-    anomaly_flags: listAnomalies(total_events, action_counts.block, approvals),
+    anomaly_flags: listAnomalies(totalEvents, actionCounts.block, approvals),
     control_counts: Object.fromEntries(
       CONTROL_STATUSES.map((status) => [status, controls.filter((each) => each.status === status).length]),
     ) as Record<ControlStatus, number>,
@@ -240,8 +240,8 @@ function buildApprovalStats(approvals: readonly ApprovalHistory[]): ReportSummar
   const waits = approvals.flatMap(({ requested_ms, decided_ms }) =>
     decided_ms === null ? [] : [decided_ms - requested_ms],
   );
-  const mean_ms = waits.reduce((sum, each) => sum + each, 0) / waits.length;
-  return { counts, average_latency_seconds: waits.length === 0 ? null : Math.round(mean_ms) / 1_000 };
+  const meanMs = waits.reduce((sum, each) => sum + each, 0) / waits.length;
+  return { counts, average_latency_seconds: waits.length === 0 ? null : Math.round(meanMs) / 1_000 };
 }
 
 const BLOCKED_SHARE_MIN = 0.1;
@@ -258,14 +258,14 @@ function listAnomalies(total: number, blocked: number, approvals: readonly Appro
 
 function listPolicies({ intervals }: PolicyTimeline, tenants: '*' | readonly string[]): ReportedPolicy[] {
   const hashes = [...new Set(intervals.map(({ policy_hash }) => policy_hash))];
-  return hashes.map((policy_hash) => {
-    const own = intervals.filter((each) => each.policy_hash === policy_hash);
+  return hashes.map((policyHash) => {
+    const own = intervals.filter((each) => each.policy_hash === policyHash);
     const view = own[0]?.view ?? null;
     const rules = view?.listRules(tenants) ?? [];
     const isInScope = ({ tenant_id }: { readonly tenant_id: string | null }) =>
       tenant_id === null || tenants === '*' || tenants.includes(tenant_id);
     return {
-      policy_hash,
+      policy_hash: policyHash,
       saved: view !== null,
       rules: rules.length,
       monitored_rules: rules.filter(({ enforcement }) => enforcement === 'monitor').length,
@@ -282,9 +282,9 @@ async function listChanges(
   { queryAudit }: ComplianceSource,
 ): Promise<RecordedChange[]> {
   const found: AuditEvent[] = [];
-  for (const policy_name of CHANGE_KINDS) {
+  for (const policyName of CHANGE_KINDS) {
     const { events } = await queryAudit({
-      policy_name,
+      policy_name: policyName,
       since: formatMs(since_ms),
       until: formatMs(until_ms - 1),
       any_of: {

@@ -61,7 +61,7 @@ export async function verifyCompliance(
 }
 
 async function runSelfTest(
-  { framework, tenant, config: config_path }: ComplianceVerifyOptions,
+  { framework, tenant, config: configPath }: ComplianceVerifyOptions,
   terminal: Terminal,
   ports: CommandPorts,
 ): Promise<Static<typeof complianceVerify.output>> {
@@ -69,7 +69,7 @@ async function runSelfTest(
     ...(framework !== undefined && { framework }),
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
-  const config = await loadCliConfig(terminal, config_path, 'decide');
+  const config = await loadCliConfig(terminal, configPath, 'decide');
   const answer = await ports.callService(config, complianceVerify, input);
   if (answer !== null) return answer;
   printNotice(

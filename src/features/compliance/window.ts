@@ -23,30 +23,30 @@ export function resolveReportWindow(
   input: WindowInput,
   context: Context,
 ): EventWindow & { readonly last: string | null } {
-  const now_ms = context.runtime.now_ms();
+  const nowMs = context.runtime.now_ms();
   const scope = { tenants: resolveTenants(input, context), agents: context.caller.agents };
   const since = dropBlankName(input.since);
   const last = dropBlankName(input.last) ?? (since === null ? LAST_DEFAULT : null);
-  const until_ms =
-    last === null || dropBlankName(input.last) === null ? parseTime('until', input.until, now_ms) : now_ms;
-  const since_ms =
+  const untilMs =
+    last === null || dropBlankName(input.last) === null ? parseTime('until', input.until, nowMs) : nowMs;
+  const sinceMs =
     last === null
-      ? parseTime('since', since, until_ms)
-      : until_ms - (parseDuration(last) ?? throwInvalidField('last', DURATION));
-  if (since_ms >= until_ms) throw throwInvalidField('since', 'must be before `until`');
-  if (until_ms - since_ms > WINDOW_MS_MAX)
+      ? parseTime('since', since, untilMs)
+      : untilMs - (parseDuration(last) ?? throwInvalidField('last', DURATION));
+  if (sinceMs >= untilMs) throw throwInvalidField('since', 'must be before `until`');
+  if (untilMs - sinceMs > WINDOW_MS_MAX)
     throw throwInvalidField('since', 'must be at most 366 days before `until`');
   const written = last ?? (parseDuration(since ?? '') === null ? null : since);
-  return { ...scope, since_ms, until_ms, last: written };
+  return { ...scope, since_ms: sinceMs, until_ms: untilMs, last: written };
 }
 
 const DURATION = 'is a duration, a whole number and one of s, m, h, d, w: `24h`, `90d`';
 
-function parseTime(field: 'since' | 'until', value: string | null | undefined, base_ms: number): number {
+function parseTime(field: 'since' | 'until', value: string | null | undefined, baseMs: number): number {
   const written = dropBlankName(value);
-  if (written === null) return base_ms;
+  if (written === null) return baseMs;
   try {
-    return parseFilter({ [field]: written }, base_ms)[`${field}_ms`] ?? base_ms;
+    return parseFilter({ [field]: written }, baseMs)[`${field}_ms`] ?? baseMs;
   } catch (error) {
     if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
     throw error;

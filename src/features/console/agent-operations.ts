@@ -160,22 +160,22 @@ export const observeAgent = defineOperation({
 const NAMES_MAX = 50;
 
 function resolveAgentScope(
-  agent_id: string,
+  agentId: string,
   input: { readonly tenant_id?: string | null },
   context: Context,
 ): ReadScope {
   const scope = resolveReadScope(input, context);
-  if (scope.agents !== '*' && !scope.agents.includes(agent_id))
+  if (scope.agents !== '*' && !scope.agents.includes(agentId))
     throw new Refusal('forbidden', '`agent_id` is outside the scope of the credential.');
-  return { ...scope, agents: [agent_id] };
+  return { ...scope, agents: [agentId] };
 }
 
-function findIdentity(agent_id: string, { tenants }: ReadScope, { runtime }: Context) {
+function findIdentity(agentId: string, { tenants }: ReadScope, { runtime }: Context) {
   const identity = runtime
     .policy()
     .identities.find(
       (one) =>
-        one.agent_id === agent_id &&
+        one.agent_id === agentId &&
         (one.tenant_id === null || tenants === '*' || tenants.includes(one.tenant_id)),
     );
   if (identity === undefined) return null;

@@ -119,10 +119,10 @@ export const dashboardRules = defineOperation({
     const scope = resolveReadScope(input, context);
     const window = parseWindow(input.last, context.runtime.now_ms());
     const policy = context.runtime.policy();
-    const is_visible = ({ tenant_id }: Rule) =>
+    const isVisible = ({ tenant_id }: Rule) =>
       tenant_id === null || scope.tenants === '*' || scope.tenants.includes(tenant_id);
     const rules = [
-      ...policy.rules.filter(is_visible).map((rule) => ({ rule, builtin: false })),
+      ...policy.rules.filter(isVisible).map((rule) => ({ rule, builtin: false })),
       ...policy.builtin_rules.map((rule) => ({ rule, builtin: true })),
     ];
     const { items, next_cursor } = cutPage(rules, ['rules', scope, window.last, policy.hash], input);
@@ -151,11 +151,11 @@ async function readHits(scope: ReadScope, window: ReturnType<typeof parseWindow>
   return ({ name, action }: Rule) => {
     const hit = decided.get(name);
     const would = monitored.get(`${name}:${action}`);
-    const last_ms = Math.max(hit?.last_ms ?? 0, would?.last_ms ?? 0);
+    const lastMs = Math.max(hit?.last_ms ?? 0, would?.last_ms ?? 0);
     return {
       hits: hit?.events ?? 0,
       monitored_hits: would?.events ?? 0,
-      last_hit: last_ms === 0 ? null : new Date(last_ms).toISOString(),
+      last_hit: lastMs === 0 ? null : new Date(lastMs).toISOString(),
     };
   };
 }

@@ -15,12 +15,12 @@ import { openIndexedRuntime } from './testing/indexed-runtime.ts';
 import { observeMetrics, observeToolContract, observeTools } from './tool-operations.ts';
 
 const block = { decision: 'block', action: 'block', policy_name: 'no-secrets' } as const;
-const event = (tenant_id: string, fields: Partial<AuditEvent> = {}): Partial<AuditEvent> => ({
-  tenant_id,
-  agent_id: `${tenant_id}-bot`,
-  session_id: `${tenant_id}-session`,
-  tool_name: `${tenant_id}_tool`,
-  data_tags: [`${tenant_id}.tag`],
+const event = (tenantId: string, fields: Partial<AuditEvent> = {}): Partial<AuditEvent> => ({
+  tenant_id: tenantId,
+  agent_id: `${tenantId}-bot`,
+  session_id: `${tenantId}-session`,
+  tool_name: `${tenantId}_tool`,
+  data_tags: [`${tenantId}.tag`],
   ...fields,
 });
 /** Three tenants; the newest events belong to the one that most users do not see. */
@@ -55,12 +55,12 @@ test('a user sees the tenants of the user and nothing of others, before any limi
     assert.ok(!seen.includes('initech'), operation.name);
     assert.ok(seen.includes('acme'), operation.name);
     const all = JSON.stringify(await callOperation(operation, input, as('eve')));
-    const is_of_acme = Object.keys(input).some((field) => field.endsWith('_id') || field === 'tool_name');
-    assert.ok(is_of_acme || all.includes('initech'), `${operation.name} finds them for who may see them`);
+    const isOfAcme = Object.keys(input).some((field) => field.endsWith('_id') || field === 'tool_name');
+    assert.ok(isOfAcme || all.includes('initech'), `${operation.name} finds them for who may see them`);
     const abroad = callOperation(operation, { ...input, tenant_id: 'initech' }, as('ann'));
     await assert.rejects(abroad, { code: 'forbidden' }, operation.name);
     const one = JSON.stringify(await callOperation(operation, { ...input, tenant_id: 'globex' }, as('ann')));
-    assert.ok(is_of_acme || !one.includes('acme-bot'), operation.name);
+    assert.ok(isOfAcme || !one.includes('acme-bot'), operation.name);
     await assert.rejects(callOperation(operation, input, as('bill')), { code: 'forbidden' });
     await assert.rejects(callOperation(operation, input, as('')), { code: 'unauthenticated' });
     ran++;
@@ -74,11 +74,11 @@ test('no name that was seen is a pattern in a drafted contract', async (t) => {
   const agents = ['*', 'a*', 'bot', ...listHostileNames().slice(0, 200)];
   const pay = { tool_name: 'pay' };
   const { as } = await openIndexedRuntime(t, [
-    ...agents.map((agent_id) => event('acme', { ...pay, agent_id })),
+    ...agents.map((agentId) => event('acme', { ...pay, agent_id: agentId })),
     event('acme', { tool_name: 'wild', agent_id: '*' }),
   ]);
-  const draft = async (tool_name: string) => {
-    const answer = await callOperation(observeToolContract, { tool_name }, as('ann'));
+  const draft = async (toolName: string) => {
+    const answer = await callOperation(observeToolContract, { tool_name: toolName }, as('ann'));
     return (answer as { contract: { allowed_agents: string[] } }).contract.allowed_agents;
   };
   const allowed = await draft('pay');
@@ -88,8 +88,8 @@ test('no name that was seen is a pattern in a drafted contract', async (t) => {
 });
 
 test('a drafted contract has the arguments of all recorded calls', async (t) => {
-  const call = (...argument_shape: string[]) =>
-    event('acme', { tool_name: 'pay', metadata: { phase: 'request', argument_shape } });
+  const call = (...argumentShape: string[]) =>
+    event('acme', { tool_name: 'pay', metadata: { phase: 'request', argument_shape: argumentShape } });
   const { as } = await openIndexedRuntime(t, [
     call('amount integer 0 100', 'to string 0 16'),
     call('amount number 0 10', 'to string 0 64', 'note null'),
@@ -111,9 +111,13 @@ test('a drafted contract has the arguments of all recorded calls', async (t) => 
 });
 
 test('hooks are listed with the version of the newest event, of the tenants of the user only', async (t) => {
-  const hook = (tenant_id: string, hook_event: string, hook_version?: string) =>
-    event(tenant_id, {
-      metadata: { hook: 'claude-code', hook_event, ...(hook_version !== undefined && { hook_version }) },
+  const hook = (tenantId: string, hookEvent: string, hookVersion?: string) =>
+    event(tenantId, {
+      metadata: {
+        hook: 'claude-code',
+        hook_event: hookEvent,
+        ...(hookVersion !== undefined && { hook_version: hookVersion }),
+      },
     });
   const { as } = await openIndexedRuntime(t, [
     hook('acme', 'PreToolUse', '0.1.0'),

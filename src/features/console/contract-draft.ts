@@ -18,30 +18,34 @@ const FACT_TAG = /^(?:egress|host|path|sql|untrusted)(?:\.|$)/;
 
 /** Drafts a contract of a tool from its recorded calls. */
 export async function draftContract(
-  tool_name: string,
+  toolName: string,
   scope: ReadScope,
   { since_ms }: ReadWindow,
   context: Context,
 ) {
   const since = new Date(since_ms).toISOString();
-  const { events } = await findScopedEvents({ tool_name, since, limit: EVENTS_MAX }, scope, context);
+  const { events } = await findScopedEvents(
+    { tool_name: toolName, since, limit: EVENTS_MAX },
+    scope,
+    context,
+  );
   const requests = events.filter(({ metadata }) => metadata.phase === 'request');
   const responses = events.filter(({ metadata }) => metadata.phase === 'response');
-  const shape = await draftArguments(requests, tool_name, scope, context);
-  const has_egress = events.some(({ data_tags }) => data_tags.some((tag) => tag.startsWith('egress.')));
+  const shape = await draftArguments(requests, toolName, scope, context);
+  const hasEgress = events.some(({ data_tags }) => data_tags.some((tag) => tag.startsWith('egress.')));
   return {
     calls_seen: requests.length,
     results_seen: responses.length,
     arguments_from: shape.from,
     contract: {
-      tool_name,
+      tool_name: toolName,
       description: 'A draft from recorded calls. Check every field.',
       ...(shape.schema !== null && { arguments: shape.schema }),
       allowed_agents: listExactNames(events.map(({ agent_id }) => agent_id)),
       max_calls_per_minute: countCallsPerMinute(requests) * RATE_MARGIN,
       accepts: { tags: listTags(requests), fields: shape.fields },
       emits: { tags: listTags(responses), fields: [] as string[] },
-      side_effects: { reversible: false, requires_approval: false, egress: has_egress },
+      side_effects: { reversible: false, requires_approval: false, egress: hasEgress },
     },
   };
 }
@@ -86,7 +90,7 @@ const NO_ARGUMENTS: DraftedArguments = { from: 'nothing', schema: null, fields: 
  */
 async function draftArguments(
   requests: readonly AuditEvent[],
-  tool_name: string,
+  toolName: string,
   scope: ReadScope,
   context: Context,
 ): Promise<DraftedArguments> {
@@ -96,7 +100,7 @@ async function draftArguments(
       : [],
   );
   if (recorded.length > 0) return { from: 'recorded_calls', ...inferSchema(recorded) };
-  const held = await readHeldArguments(tool_name, scope, context);
+  const held = await readHeldArguments(toolName, scope, context);
   const shapes = held.map((each) => listArgumentShapes(each).map(widenShape));
   return shapes.length === 0 ? NO_ARGUMENTS : { from: 'approval_requests', ...inferSchema(shapes) };
 }
@@ -108,14 +112,14 @@ function widenShape({ name, type }: ArgumentShape): ArgumentShape {
 
 /** Reads the masked arguments of approval requests. */
 async function readHeldArguments(
-  tool_name: string,
+  toolName: string,
   { tenants, agents }: ReadScope,
   { runtime }: Context,
 ): Promise<readonly unknown[]> {
   const approvals = await runtime.approvals().catch(() => null);
   const requests = await approvals
     ?.list({
-      tool: tool_name,
+      tool: toolName,
       tenant_ids: tenants === '*' ? undefined : tenants,
       agent_ids: agents === '*' ? undefined : agents,
       limit: REQUESTS_MAX,
@@ -137,10 +141,10 @@ function parseArguments(masked: string): unknown[] {
 
 /** Infers the schema of arguments that covers every call. */
 function inferSchema(calls: readonly (readonly ArgumentShape[])[]): Omit<DraftedArguments, 'from'> {
-  const by_name = Map.groupBy(calls.flat(), ({ name }) => name);
-  const fields = [...by_name.keys()].toSorted();
-  const required = fields.filter((name) => by_name.get(name)!.length === calls.length);
-  const properties = Object.fromEntries(fields.map((name) => [name, inferProperty(by_name.get(name)!)]));
+  const byName = Map.groupBy(calls.flat(), ({ name }) => name);
+  const fields = [...byName.keys()].toSorted();
+  const required = fields.filter((name) => byName.get(name)!.length === calls.length);
+  const properties = Object.fromEntries(fields.map((name) => [name, inferProperty(byName.get(name)!)]));
   return { schema: { type: 'object', required, properties, additionalProperties: false }, fields };
 }
 

@@ -94,14 +94,14 @@ export function sumEvents(counts: readonly EventCount[]): number {
 /** Formats the counts of a value for an answer. `first_ms` replaces the first event of the period. */
 export function formatUsage(
   { events, blocked, outcomes, first_ms, last_ms }: ValueCount,
-  first_ever_ms: number = first_ms,
+  firstEverMs: number = first_ms,
 ) {
   return {
     event_count: events,
     block_count: blocked,
     block_rate: events === 0 ? 0 : blocked / events,
     outcomes: { ...outcomes },
-    first_seen: new Date(first_ever_ms).toISOString(),
+    first_seen: new Date(firstEverMs).toISOString(),
     last_seen: new Date(last_ms).toISOString(),
   };
 }

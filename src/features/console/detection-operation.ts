@@ -80,13 +80,13 @@ export const dashboardDetection = defineOperation({
 });
 
 function formatDetector(each: ValueCount) {
-  const enforced_count = each.events - each.outcomes.allow;
+  const enforcedCount = each.events - each.outcomes.allow;
   const slash = each.value.indexOf('/');
   return {
     detector: each.value.slice(slash + 1),
     boundary: each.value.slice(0, slash),
     ...formatUsage(each),
-    enforced_count,
-    noisy: each.events >= NOISY_EVENTS_MIN && enforced_count / each.events <= NOISY_ACTED_MAX,
+    enforced_count: enforcedCount,
+    noisy: each.events >= NOISY_EVENTS_MIN && enforcedCount / each.events <= NOISY_ACTED_MAX,
   };
 }

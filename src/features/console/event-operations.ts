@@ -52,14 +52,18 @@ export const dashboardEventsQuery = defineOperation({
     if (filter.tenant_id !== undefined) resolveTenant(input, context);
     const scope = resolveReadScope(input, context);
     checkAuditFilter(filter, context);
-    const newest_first = input.newest_first ?? true;
+    const newestFirst = input.newest_first ?? true;
     const { last, ...fields } = filter;
     const window = last === undefined ? null : parseWindow(last, context.runtime.now_ms());
     const since = window === null ? {} : { since: new Date(window.since_ms).toISOString() };
     const find = (limit: number, cursor: string) =>
-      findScopedEvents({ ...fields, ...since, newest_first, limit, cursor } as AuditFilter, scope, context);
+      findScopedEvents(
+        { ...fields, ...since, newest_first: newestFirst, limit, cursor } as AuditFilter,
+        scope,
+        context,
+      );
     const count = () => countMatches(fields, scope, window ?? EVER, context);
-    return readEventPage(['events', scope, filter, newest_first], input, find, count);
+    return readEventPage(['events', scope, filter, newestFirst], input, find, count);
   },
 });
 
@@ -114,11 +118,11 @@ async function readEventPage(
   if (total === 0) return { events: [], count: 0, next_cursor: null, total };
   const page = await find(limit, String(position?.[0] ?? ''));
   const next = page.next_cursor ?? null;
-  const is_whole = next === null && position === null;
+  const isWhole = next === null && position === null;
   return {
     events: page.events,
     count: page.count,
     next_cursor: next === null ? null : formatPageCursor(query, [next]),
-    total: total ?? (is_whole ? page.count : null),
+    total: total ?? (isWhole ? page.count : null),
   };
 }

@@ -85,7 +85,7 @@ export const dashboardIncident = defineOperation({
     const { action_shown = null, action_marks = [], ...event } = found;
     const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
     const { metadata } = event;
-    const finding_places = describePlaces(metadata.finding_places);
+    const findingPlaces = describePlaces(metadata.finding_places);
     const { describeEffects } = await import('../../core/detect/commands/explain-rule.ts');
     return {
       event,
@@ -97,8 +97,8 @@ export const dashboardIncident = defineOperation({
         is_stored: explained.status !== 'policy_unavailable',
       },
       findings: describeKinds(metadata.found_tags),
-      finding_places,
-      effects: describeEffects(finding_places.map(({ rule_id }) => rule_id)),
+      finding_places: findingPlaces,
+      effects: describeEffects(findingPlaces.map(({ rule_id }) => rule_id)),
       replay: await replayUnderActivePolicy(event, context),
       explanation: explained.explanation,
       explanation_status: explained.status,
@@ -111,8 +111,12 @@ export const dashboardIncident = defineOperation({
 });
 
 /** Returns an event in the caller's scope. An event outside of it is reported as not found. */
-async function findScopedEvent(event_id: string, scope: ReadScope, context: Context): Promise<AuditEvent> {
-  const { events } = await findScopedEvents({ event_id, limit: 1, with_actions: true }, scope, context);
+async function findScopedEvent(eventId: string, scope: ReadScope, context: Context): Promise<AuditEvent> {
+  const { events } = await findScopedEvents(
+    { event_id: eventId, limit: 1, with_actions: true },
+    scope,
+    context,
+  );
   const [event] = events;
   if (event !== undefined) return event;
   throw buildNoSuchEventRefusal();
@@ -134,10 +138,10 @@ function describeKinds(recorded: unknown) {
 }
 
 function describePlaces(recorded: unknown) {
-  return parseFindingPlaces(recorded).flatMap((place, finding_index) => {
+  return parseFindingPlaces(recorded).flatMap((place, findingIndex) => {
     if (place === null) return [];
     const { fingerprint, ...rest } = place;
-    return [{ finding_index, ...rest, can_allowlist: fingerprint !== NO_FINGERPRINT }];
+    return [{ finding_index: findingIndex, ...rest, can_allowlist: fingerprint !== NO_FINGERPRINT }];
   });
 }
 

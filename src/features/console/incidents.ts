@@ -10,18 +10,18 @@ export function findScopedEvents(
   { tenants, agents }: ReadScope,
   context: Context,
 ): Promise<AuditPage> {
-  const [tenant_id, agent_id] = [getOnlyName(tenants), getOnlyName(agents)];
-  const any_of = {
+  const [tenantId, agentId] = [getOnlyName(tenants), getOnlyName(agents)];
+  const anyOf = {
     ...filter.any_of,
     ...(tenants !== '*' && { tenant_id: tenants }),
     ...(agents !== '*' && { agent_id: agents }),
   };
   const scoped = {
     // A field with one value is read through its index.
-    ...(tenant_id !== null && { tenant_id }),
-    ...(agent_id !== null && { agent_id }),
+    ...(tenantId !== null && { tenant_id: tenantId }),
+    ...(agentId !== null && { agent_id: agentId }),
     ...filter,
-    any_of,
+    any_of: anyOf,
     ...(filter.cursor !== undefined && { timeout_ms: PAGE_TIMEOUT_MS }),
   };
   return findEvents(scoped, context);

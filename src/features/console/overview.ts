@@ -22,14 +22,14 @@ const BUCKET_STEPS_MS = [5, 15, 30, 60, 180, 360, 720, 1_440, 10_080].map((minut
 
 /** Returns the overview of a period: counts, their change, and what waits. Its parts are read together. */
 export async function readOverview(scope: ReadScope, window: ReadWindow, context: Context) {
-  const length_ms = Math.ceil((window.until_ms - window.since_ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  const bucket_ms = chooseBucket(length_ms);
-  const before = { since_ms: window.since_ms - length_ms, until_ms: window.since_ms };
+  const lengthMs = Math.ceil((window.until_ms - window.since_ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const bucketMs = chooseBucket(lengthMs);
+  const before = { since_ms: window.since_ms - lengthMs, until_ms: window.since_ms };
   const count = (by: CountField, period: typeof before, split: number | null = null) =>
     readCounts(context.runtime, by, scope, period, { bucket_ms: split });
   const both = (by: CountField) => Promise.all([count(by, window), count(by, before)]);
-  const [boundaries, earlier, tops, approvals, incidents, recent_alerts, health] = await Promise.all([
-    count('boundary', window, bucket_ms),
+  const [boundaries, earlier, tops, approvals, incidents, recentAlerts, health] = await Promise.all([
+    count('boundary', window, bucketMs),
     count('boundary', before),
     Promise.all([both('rule'), both('tag'), both('agent'), both('tool'), both('tenant'), both('model')]),
     readApprovals(scope, context),
@@ -43,13 +43,13 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
       last: window.last,
       since: formatMs(window.since_ms),
       until: formatMs(window.until_ms),
-      bucket_seconds: bucket_ms / 1_000,
+      bucket_seconds: bucketMs / 1_000,
     },
     events_total: sumEvents(boundaries),
     action_counts: sumByName(boundaries, 'action'),
     decision_counts: sumByName(boundaries, 'decision'),
     boundary_counts: countBoundaries(boundaries),
-    buckets: fillBuckets(boundaries, window, bucket_ms),
+    buckets: fillBuckets(boundaries, window, bucketMs),
     top: {
       rules: listTop(...rules),
       tags: listTop(...tags),
@@ -68,7 +68,7 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
     },
     ...approvals,
     recent_incidents: [...incidents.events],
-    recent_alerts,
+    recent_alerts: recentAlerts,
     tenants: sumByValue(tenants[0])
       .map(({ value }) => value)
       .toSorted(),
@@ -77,19 +77,19 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
 }
 
 /** Returns the length of a bucket: the longest that leaves enough buckets in the period. */
-function chooseBucket(length_ms: number): number {
-  return BUCKET_STEPS_MS.findLast((step) => length_ms / step >= BUCKETS_MIN) ?? BUCKET_STEPS_MS[0]!;
+function chooseBucket(lengthMs: number): number {
+  return BUCKET_STEPS_MS.findLast((step) => lengthMs / step >= BUCKETS_MIN) ?? BUCKET_STEPS_MS[0]!;
 }
 
-function fillBuckets(counts: readonly EventCount[], { since_ms, until_ms }: ReadWindow, bucket_ms: number) {
+function fillBuckets(counts: readonly EventCount[], { since_ms, until_ms }: ReadWindow, bucketMs: number) {
   const buckets = new Map<number, ReturnType<typeof createEmptyOutcomes>>();
-  for (let at = Math.floor(since_ms / bucket_ms) * bucket_ms; at < until_ms; at += bucket_ms)
+  for (let at = Math.floor(since_ms / bucketMs) * bucketMs; at < until_ms; at += bucketMs)
     buckets.set(at, createEmptyOutcomes());
   for (const each of counts) {
     const bucket = buckets.get(each.bucket_ms ?? 0);
     if (bucket !== undefined) bucket[getOutcome(each)] += each.count;
   }
-  return [...buckets].map(([start_ms, outcomes]) => ({ start: formatMs(start_ms), ...outcomes }));
+  return [...buckets].map(([startMs, outcomes]) => ({ start: formatMs(startMs), ...outcomes }));
 }
 
 function countBoundaries(counts: readonly EventCount[]): Record<string, number> {
@@ -144,12 +144,12 @@ async function readAlerts({ tenants, agents }: ReadScope, { runtime, caller }: C
 }
 
 async function readHealth({ runtime }: Context) {
-  const [is_ready, last_reload_failure] = await Promise.all([runtime.ready(), runtime.reloadFailure()]);
+  const [isReady, lastReloadFailure] = await Promise.all([runtime.ready(), runtime.reloadFailure()]);
   const policy = runtime.policy();
   return {
-    status: is_ready && last_reload_failure === null ? ('healthy' as const) : ('degraded' as const),
-    ready: is_ready,
-    last_reload_failure,
+    status: isReady && lastReloadFailure === null ? ('healthy' as const) : ('degraded' as const),
+    ready: isReady,
+    last_reload_failure: lastReloadFailure,
     policy_hash: policy.hash,
     rules: policy.rules.length,
     monitored_rules: policy.rules.filter(({ enforcement }) => enforcement === 'monitor').length,

@@ -31,13 +31,13 @@ export function resolveReadScope(
 }
 
 /** Parses a period before now. Refuses one that is not a duration, or longer than a year. */
-export function parseWindow(last: string | undefined, now_ms: number): ReadWindow {
+export function parseWindow(last: string | undefined, nowMs: number): ReadWindow {
   const written = dropBlankName(last) ?? LAST_DEFAULT;
   const ms = parseDuration(written);
   if (ms === null || ms === 0 || ms > LAST_MS_MAX)
     throw new Refusal('invalid_request', '`last` is a duration of at most 366 days: `15m`, `24h`, `7d`.', [
       { path: 'last', message: 'is a duration of at most 366 days: `15m`, `24h`, `7d`' },
     ]);
-  const since_ms = Math.floor((now_ms - ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  return { last: written.trim(), since_ms, until_ms: now_ms + 1 };
+  const sinceMs = Math.floor((nowMs - ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  return { last: written.trim(), since_ms: sinceMs, until_ms: nowMs + 1 };
 }

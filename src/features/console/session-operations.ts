@@ -50,12 +50,12 @@ export const observeSessions = defineOperation({
     const scope = resolveReadScope(input, context);
     const window = parseWindow(input.last, context.runtime.now_ms());
     const query = ['sessions', scope, window.last];
-    const [last_ms, tenant_id, session_id] = parsePageCursor(query, input.cursor) ?? [];
+    const [lastMs, tenantId, sessionId] = parsePageCursor(query, input.cursor) ?? [];
     const limit = input.limit ?? PAGE_LIMIT_DEFAULT;
     const after =
-      last_ms === undefined
+      lastMs === undefined
         ? null
-        : { last_ms: Number(last_ms), tenant_id: String(tenant_id), session_id: String(session_id) };
+        : { last_ms: Number(lastMs), tenant_id: String(tenantId), session_id: String(sessionId) };
     const request = { since_ms: window.since_ms, ...scope, limit: limit + 1, after };
     const found = await context.runtime.listAuditSessions(request);
     const sessions = found.slice(0, limit);
@@ -65,11 +65,11 @@ export const observeSessions = defineOperation({
         ? formatPageCursor(query, [last.last_ms, last.tenant_id, last.session_id])
         : null;
     return {
-      sessions: sessions.map(({ first_ms, last_ms: end_ms, agent_ids, ...session }) => ({
+      sessions: sessions.map(({ first_ms, last_ms: endMs, agent_ids, ...session }) => ({
         ...session,
         agent_ids: [...agent_ids],
         first_seen: new Date(first_ms).toISOString(),
-        last_seen: new Date(end_ms).toISOString(),
+        last_seen: new Date(endMs).toISOString(),
       })),
       count: sessions.length,
       next_cursor: next,

@@ -32,26 +32,26 @@ export interface SessionSpan {
 export function buildSpans(events: readonly AuditEvent[]): { spans: SessionSpan[]; taint_tags: string[] } {
   const spans: SessionSpan[] = [];
   const open = new Map<string, SessionSpan[]>();
-  const seen_tags = new Set<string>();
-  let taint_tags: string[] = [];
+  const seenTags = new Set<string>();
+  let taintTags: string[] = [];
   for (const event of events) {
-    const session_tags = readTags(event);
-    const new_tags = session_tags.filter((tag) => !seen_tags.has(tag));
-    for (const tag of new_tags) seen_tags.add(tag);
-    if (session_tags.length > 0) taint_tags = session_tags;
+    const sessionTags = readTags(event);
+    const newTags = sessionTags.filter((tag) => !seenTags.has(tag));
+    for (const tag of newTags) seenTags.add(tag);
+    if (sessionTags.length > 0) taintTags = sessionTags;
     const call = isAnswer(event) ? open.get(getKey(event))?.shift() : undefined;
     if (call === undefined) {
-      const span = createSpan(event, session_tags, new_tags);
+      const span = createSpan(event, sessionTags, newTags);
       spans.push(span);
       if (isCall(event)) open.set(getKey(event), [...(open.get(getKey(event)) ?? []), span]);
     } else {
-      endSpan(call, event, new_tags);
+      endSpan(call, event, newTags);
     }
   }
-  return { spans, taint_tags };
+  return { spans, taint_tags: taintTags };
 }
 
-function createSpan(event: AuditEvent, session_tags: string[], new_tags: string[]): SessionSpan {
+function createSpan(event: AuditEvent, sessionTags: string[], newTags: string[]): SessionSpan {
   return {
     event_id: event.event_id,
     kind: getKind(event),
@@ -66,8 +66,8 @@ function createSpan(event: AuditEvent, session_tags: string[], new_tags: string[
     rule: event.policy_name,
     end_decision: null,
     data_tags: [...event.data_tags],
-    session_tags,
-    new_tags,
+    session_tags: sessionTags,
+    new_tags: newTags,
     ...readCallUsage(event),
   };
 }
@@ -80,14 +80,14 @@ function readCallUsage({
   return { input_tokens: read(input_tokens), output_tokens: read(output_tokens), micro_usd: read(micro_usd) };
 }
 
-function endSpan(span: SessionSpan, event: AuditEvent, new_tags: readonly string[]): void {
+function endSpan(span: SessionSpan, event: AuditEvent, newTags: readonly string[]): void {
   span.end = event.timestamp;
   span.duration_ms = Date.parse(event.timestamp) - Date.parse(span.start);
   span.end_event_id = event.event_id;
   span.end_decision = event.decision;
   Object.assign(span, readCallUsage(event));
   span.data_tags = [...new Set([...span.data_tags, ...event.data_tags])];
-  span.new_tags = [...new Set([...span.new_tags, ...new_tags])];
+  span.new_tags = [...new Set([...span.new_tags, ...newTags])];
 }
 
 function getKind({ boundary, tool_name, metadata }: AuditEvent): SessionSpan['kind'] {

@@ -9,11 +9,11 @@ const BATCH_MAX = 64;
  * arrive while a batch runs go into the next one; no request waits for a batch to fill. If a batch fails, all of its
  * requests fail.
  *
- * @param waiting_max the number of requests that may wait; more are rejected with the error that `full` returns
+ * @param waitingMax the number of requests that may wait; more are rejected with the error that `full` returns
  */
 export function openBatchQueue<Request, Answer>(
   work: (batch: readonly Request[]) => Promise<readonly Answer[]>,
-  waiting_max: number,
+  waitingMax: number,
   full: () => Error,
 ): BatchQueue<Request, Answer> {
   interface Waiting {
@@ -22,10 +22,10 @@ export function openBatchQueue<Request, Answer>(
     readonly reject: (fault: unknown) => void;
   }
   let waiting: Waiting[] = [];
-  let is_busy = false;
+  let isBusy = false;
 
   const run = async (): Promise<void> => {
-    is_busy = true;
+    isBusy = true;
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX);
       waiting = waiting.slice(BATCH_MAX);
@@ -36,13 +36,13 @@ export function openBatchQueue<Request, Answer>(
         for (const { reject } of batch) reject(fault);
       }
     }
-    is_busy = false;
+    isBusy = false;
   };
   return (request) => {
-    if (waiting.length >= waiting_max) return Promise.reject(full());
+    if (waiting.length >= waitingMax) return Promise.reject(full());
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     waiting.push({ request, resolve, reject });
-    if (!is_busy) void run();
+    if (!isBusy) void run();
     return promise;
   };
 }

@@ -20,8 +20,8 @@ interface BudgetEventParts {
 
 /** Records budget refusals and reached thresholds in the audit log. Never rejects. */
 export interface BudgetEvents {
-  readonly recordRefusal: (refusing: BudgetRefusal, spend_request: SpendRequest) => Promise<BudgetDenial>;
-  readonly recordThreshold: (crossed: ReachedThreshold, spend_request: SpendRequest) => Promise<void>;
+  readonly recordRefusal: (refusing: BudgetRefusal, spendRequest: SpendRequest) => Promise<BudgetDenial>;
+  readonly recordThreshold: (crossed: ReachedThreshold, spendRequest: SpendRequest) => Promise<void>;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface BudgetEvents {
 export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEventParts): BudgetEvents {
   const record = async (
     eventOf: (about: BudgetEventContext) => Parameters<EnforcementPorts['record']>[0],
-    spend_request: SpendRequest,
+    spendRequest: SpendRequest,
   ) => {
     const { new_event_id, now_ms, policy, record } = ports();
     const now = now_ms();
@@ -39,7 +39,7 @@ export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEv
       event_id: new_event_id(now),
       now_ms: now,
       policy_hash: policy.hash,
-      spend_request,
+      spend_request: spendRequest,
     });
     try {
       await record(event);
@@ -50,20 +50,20 @@ export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEv
     }
   };
   return {
-    recordRefusal: async (refusing, spend_request) => {
-      onBudgetNotice?.({ budget: refusing.budget, kind: 'refusal', tenant_id: spend_request.tenant_id });
-      const event_id = await record((about) => buildRefusalEvent(refusing, about), spend_request);
-      return { over: true, ...refusing, event_id };
+    recordRefusal: async (refusing, spendRequest) => {
+      onBudgetNotice?.({ budget: refusing.budget, kind: 'refusal', tenant_id: spendRequest.tenant_id });
+      const eventId = await record((about) => buildRefusalEvent(refusing, about), spendRequest);
+      return { over: true, ...refusing, event_id: eventId };
     },
-    recordThreshold: async (crossed, spend_request) => {
+    recordThreshold: async (crossed, spendRequest) => {
       const { window, level } = crossed;
-      const event_id = await record((about) => buildThresholdEvent(crossed, about), spend_request);
-      if (event_id === null) await resetThreshold(await store(), crossed).catch(() => {});
+      const eventId = await record((about) => buildThresholdEvent(crossed, about), spendRequest);
+      if (eventId === null) await resetThreshold(await store(), crossed).catch(() => {});
       else
         onBudgetNotice?.({
           budget: window.share.budget.name,
           kind: level === 2 ? 'exhausted' : 'warning',
-          tenant_id: spend_request.tenant_id,
+          tenant_id: spendRequest.tenant_id,
         });
     },
   };

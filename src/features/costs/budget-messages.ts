@@ -44,8 +44,8 @@ export const UNKNOWN_MODEL_REFUSAL: BudgetRefusal = {
   resets_at_ms: null,
 };
 
-function describeReset({ period }: Budget, resets_at_ms: number): string {
-  const at = new Date(resets_at_ms).toISOString();
+function describeReset({ period }: Budget, resetsAtMs: number): string {
+  const at = new Date(resetsAtMs).toISOString();
   return /^\d/.test(period)
     ? `the budget recovers in steps, the next at ${at}`
     : `the next period starts at ${at}`;
@@ -71,8 +71,8 @@ function formatTokens(tokens: number): string {
 }
 
 /** Formats dollars as `$1.50`, with as many decimals as an amount below one cent needs. */
-export function formatUsd(micro_usd: number): string {
-  const [whole = '0', parts = ''] = (micro_usd / 1_000_000).toFixed(6).split('.');
+export function formatUsd(microUsd: number): string {
+  const [whole = '0', parts = ''] = (microUsd / 1_000_000).toFixed(6).split('.');
   return `$${whole}.${parts.replace(/0{1,4}$/, '')}`;
 }
 

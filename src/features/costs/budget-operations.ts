@@ -115,7 +115,7 @@ export const checkBudget = defineOperation({
 
 function buildStatusReply(one: BudgetStatus) {
   const left = (limit: number | null, used: number) => (limit === null ? null : Math.max(0, limit - used));
-  const left_micro_usd = left(one.limit_micro_usd, one.spent_micro_usd + one.reserved_micro_usd);
+  const leftMicroUsd = left(one.limit_micro_usd, one.spent_micro_usd + one.reserved_micro_usd);
   return {
     budget: one.budget,
     scope: { ...one.scope },
@@ -126,7 +126,7 @@ function buildStatusReply(one: BudgetStatus) {
     limit_usd: one.limit_micro_usd === null ? null : toUsd(one.limit_micro_usd),
     spent_usd: toUsd(one.spent_micro_usd),
     reserved_usd: toUsd(one.reserved_micro_usd),
-    remaining_usd: left_micro_usd === null ? null : toUsd(left_micro_usd),
+    remaining_usd: leftMicroUsd === null ? null : toUsd(leftMicroUsd),
     limit_tokens: one.limit_tokens,
     spent_tokens: one.spent_tokens,
     reserved_tokens: one.reserved_tokens,
@@ -140,6 +140,6 @@ function findLeast(amounts: readonly (number | null)[]): number | null {
 }
 
 /** Converts whole millionths of a dollar to the dollars of a response. */
-export function toUsd(micro_usd: number): number {
-  return micro_usd / 1_000_000;
+export function toUsd(microUsd: number): number {
+  return microUsd / 1_000_000;
 }

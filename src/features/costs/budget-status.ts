@@ -10,10 +10,10 @@ type Row = StoreTables['budget_windows'];
 export async function readBudgetStatuses(
   { db }: Store,
   shares: readonly BudgetShare[],
-  now_ms: number,
+  nowMs: number,
 ): Promise<readonly BudgetStatus[]> {
   if (shares.length === 0) return [];
-  const windows = shares.map((share) => computeBudgetWindow(share, now_ms));
+  const windows = shares.map((share) => computeBudgetWindow(share, nowMs));
   const found = await db
     .selectFrom('budget_windows')
     .selectAll()
@@ -29,28 +29,28 @@ const STATUSES_MAX = 1_000;
 
 /**
  * Returns the budgets that have a current row, and all budgets that every caller shares, the most used first. A budget
- * of certain tenants is listed only if `tenant_ids` includes them.
+ * of certain tenants is listed only if `tenantIds` includes them.
  */
 export async function listBudgetStatuses(
   { db }: Store,
   budgets: readonly Budget[],
-  tenant_ids: '*' | readonly string[],
-  now_ms: number,
+  tenantIds: '*' | readonly string[],
+  nowMs: number,
 ): Promise<readonly BudgetStatus[]> {
   let query = db
     .selectFrom('budget_windows')
     .selectAll()
-    .where(({ or, eb }) => or([eb('ends_ms', 'is', null), eb('ends_ms', '>', now_ms)]));
-  if (tenant_ids !== '*') query = query.where('tenant_id', 'in', ['', ...tenant_ids]);
+    .where(({ or, eb }) => or([eb('ends_ms', 'is', null), eb('ends_ms', '>', nowMs)]));
+  if (tenantIds !== '*') query = query.where('tenant_id', 'in', ['', ...tenantIds]);
   const found = await query.orderBy('changed_ms', 'desc').limit(ROWS_MAX).execute();
-  const seen = (tenant_id: string | null) => tenant_ids === '*' || tenant_ids.includes(tenant_id ?? '');
+  const seen = (tenantId: string | null) => tenantIds === '*' || tenantIds.includes(tenantId ?? '');
   const common = budgets
     .filter(({ each, tenant_id }) => each.length === 0 && seen(tenant_id))
     .map((budget) => ({ budget, scope: {} }));
   const shares = [...common, ...found.flatMap((row) => (seen(row.tenant_id) ? findShare(row, budgets) : []))];
   const rows = new Map(found.map((row) => [row.row_id, row]));
   const windows = new Map(
-    shares.map((share) => computeBudgetWindow(share, now_ms)).map((window) => [window.row_id, window]),
+    shares.map((share) => computeBudgetWindow(share, nowMs)).map((window) => [window.row_id, window]),
   );
   return [...windows.values()]
     .map((window) => buildBudgetStatus(window, rows))

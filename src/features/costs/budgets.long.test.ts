@@ -21,8 +21,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Builds a budget of that many millionths of a dollar. */
-const budget = (micro_usd: number, more: object = {}) => ({
-  budgets: [{ name: 'b', limit_usd: micro_usd / 1_000_000, ...more }],
+const budget = (microUsd: number, more: object = {}) => ({
+  budgets: [{ name: 'b', limit_usd: microUsd / 1_000_000, ...more }],
 });
 
 async function readStatusFigures(costs: Costs, parts: object = {}) {
@@ -65,13 +65,13 @@ withStores('budgets', (law) => {
   law('settled twice it is booked once, by the same process and by another', async ({ store }) => {
     const { costs } = openTestCosts(async () => store, budget(1_000));
     const one = await reserveBudget(costs);
-    const costs_of_one = await Promise.all([
+    const costsOfOne = await Promise.all([
       one.settle(buildUsage()),
       one.settle(buildUsage()),
       one.settle(null),
     ]);
     assert.deepEqual(
-      costs_of_one.map(({ micro_usd }) => micro_usd),
+      costsOfOne.map(({ micro_usd }) => micro_usd),
       [110, 110, 110],
     );
     assert.deepEqual(await readStatusFigures(costs), [110, 0, 'ok']);
@@ -288,9 +288,9 @@ withStores('budgets', (law) => {
 
   law('each user has their own, and leaving the name out is one too', async ({ store }) => {
     const { costs } = openTestCosts(async () => store, budget(110, { scope: { user_id: 'each' } }));
-    for (const user_id of ['ann', 'bob', null]) {
-      await reserveAndSettle(costs, { user_id });
-      assert.equal((await expectRefusal(costs, { user_id })).budget, 'b', String(user_id));
+    for (const userId of ['ann', 'bob', null]) {
+      await reserveAndSettle(costs, { user_id: userId });
+      assert.equal((await expectRefusal(costs, { user_id: userId })).budget, 'b', String(userId));
     }
     const all = await costs.listStatuses('*');
     assert.deepEqual(all.map(({ scope }) => scope.user_id).sort(), ['', 'ann', 'bob']);
@@ -308,7 +308,7 @@ withStores('budgets', (law) => {
 
   law('a period ends, and the budget starts again', async ({ store }) => {
     const periods = { day: DAY, week: 2 * DAY, month: 10 * DAY, '24h': 25 * HOUR } as const;
-    for (const [period, later_ms] of expectRows(4, Object.entries(periods))) {
+    for (const [period, laterMs] of expectRows(4, Object.entries(periods))) {
       const { costs } = openTestCosts(async () => store, {
         budgets: [{ name: `by-${period}`, limit_usd: 0.00011, period }],
       });
@@ -317,10 +317,10 @@ withStores('budgets', (law) => {
       assert.ok(
         over.resets_at_ms !== null &&
           over.resets_at_ms > TEST_NOW_MS &&
-          over.resets_at_ms <= TEST_NOW_MS + later_ms,
+          over.resets_at_ms <= TEST_NOW_MS + laterMs,
       );
-      await expectRefusal(costs, { now_ms: TEST_NOW_MS + later_ms / 3 });
-      await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + later_ms });
+      await expectRefusal(costs, { now_ms: TEST_NOW_MS + laterMs / 3 });
+      await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + laterMs });
     }
     const { costs } = openTestCosts(async () => store, {
       budgets: [{ name: 'for-good', limit_usd: 0.00011, period: 'total' }],
@@ -451,17 +451,17 @@ withStores('budgets', (law) => {
       const booked = raced.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
       assert.equal(all?.spent_micro_usd, booked);
       assert.equal(rolling?.spent_micro_usd, booked);
-      const held_back = all.spent_micro_usd + all.reserved_micro_usd;
-      assert.ok(held_back <= 10_000, `${held_back} of 10000`);
+      const heldBack = all.spent_micro_usd + all.reserved_micro_usd;
+      assert.ok(heldBack <= 10_000, `${heldBack} of 10000`);
       // The race has a point: several racers had calls accepted.
       assert.ok(raced.filter(({ calls }) => calls > 0).length > 1);
       // A slow racer can give a reservation back when the others have no try left. This process uses up the rest.
-      for (let rest = 10_000 - held_back; rest >= 110; rest -= 110)
+      for (let rest = 10_000 - heldBack; rest >= 110; rest -= 110)
         await reserveBudget(costs, { user_id: 'late' });
       // The accepted calls left no budget for one more.
       const [full] = await costs.readStatus(buildSpendRequest(), 'toy');
-      const used_up = full!.spent_micro_usd + full!.reserved_micro_usd;
-      assert.ok(used_up <= 10_000 && used_up > 10_000 - 110, `${used_up} of 10000`);
+      const usedUp = full!.spent_micro_usd + full!.reserved_micro_usd;
+      assert.ok(usedUp <= 10_000 && usedUp > 10_000 - 110, `${usedUp} of 10000`);
       assert.equal((await expectRefusal(costs, { user_id: 'late' })).budget, 'all');
     },
   );

@@ -67,9 +67,9 @@ export function openBudgets(parts: BudgetParts): Costs {
     WAITING_MAX,
     () => new StoreFailure('store_busy', 'Too many calls wait to be charged. Try again.'),
   );
-  const apply: CostContext['apply'] = async (booking, spend_request) => {
+  const apply: CostContext['apply'] = async (booking, spendRequest) => {
     const { refusal, thresholds } = await queue(booking);
-    for (const each of thresholds) await events.recordThreshold(each, spend_request);
+    for (const each of thresholds) await events.recordThreshold(each, spendRequest);
     return refusal;
   };
   const late = openLedgerRetryQueue(apply, parts.log);
@@ -82,9 +82,9 @@ export function openBudgets(parts: BudgetParts): Costs {
     findPrice: openPriceFinder(settings),
     events,
   };
-  const now_ms = () => parts.ports().now_ms();
+  const nowMs = () => parts.ports().now_ms();
   return {
-    reserve: (spend_request) => reserveSpend(context, spend_request),
+    reserve: (spendRequest) => reserveSpend(context, spendRequest),
     getBlendedPrice: (provider, model) => {
       const { price, is_assumed } = context.findPrice(provider, [model]);
       return is_assumed ? null : (3 * price.rates.input + price.rates.output) / 4;
@@ -97,9 +97,9 @@ export function openBudgets(parts: BudgetParts): Costs {
       readBudgetStatuses(
         await store(),
         findBudgetShares(budgets, spender, resolveModelNames(parts, model)),
-        now_ms(),
+        nowMs(),
       ),
-    listStatuses: async (tenant_ids) => listBudgetStatuses(await store(), budgets, tenant_ids, now_ms()),
+    listStatuses: async (tenantIds) => listBudgetStatuses(await store(), budgets, tenantIds, nowMs()),
     close: async () => {
       await late.close();
       await gathered.close();
@@ -111,8 +111,8 @@ export function openBudgets(parts: BudgetParts): Costs {
 interface CostContext {
   readonly parts: BudgetParts;
   readonly budgets: readonly Budget[];
-  readonly apply: (booking: LedgerEntry, spend_request: SpendRequest) => Promise<WindowRefusal | null>;
-  readonly retryLater: (booking: LedgerEntry, spend_request: SpendRequest) => void;
+  readonly apply: (booking: LedgerEntry, spendRequest: SpendRequest) => Promise<WindowRefusal | null>;
+  readonly retryLater: (booking: LedgerEntry, spendRequest: SpendRequest) => void;
   readonly buffer: (line: SpendingRow) => void;
   readonly findPrice: ReturnType<typeof openPriceFinder>;
   readonly events: BudgetEvents;
@@ -142,32 +142,32 @@ function resolveModelNames(
 
 async function reserveSpend(
   context: CostContext,
-  spend_request: SpendRequest,
+  spendRequest: SpendRequest,
 ): ReturnType<Budgets['reserve']> {
   const { settings } = context.parts;
-  const names = resolveModelNames(context.parts, spend_request.model);
+  const names = resolveModelNames(context.parts, spendRequest.model);
   const choices = names.sent.map((model) => context.findPrice(null, [model]));
   if (settings.unknown_models === 'refuse' && choices.some(({ is_assumed }) => is_assumed))
-    return context.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, spend_request);
-  const shares = settings.enabled ? findBudgetShares(context.budgets, spend_request, names) : [];
-  if (shares.length === 0) return openReservation(context, spend_request, null);
+    return context.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, spendRequest);
+  const shares = settings.enabled ? findBudgetShares(context.budgets, spendRequest, names) : [];
+  if (shares.length === 0) return openReservation(context, spendRequest, null);
   const prices = choices.map(({ price }) => price);
   const request = buildReserveEntry(
-    spend_request,
+    spendRequest,
     shares,
-    computeReservedAmount(settings, spend_request, prices),
+    computeReservedAmount(settings, spendRequest, prices),
     settings,
   );
   try {
-    const refused = await context.apply(request, spend_request);
+    const refused = await context.apply(request, spendRequest);
     return refused === null
-      ? openReservation(context, spend_request, request.reservation_id)
-      : context.events.recordRefusal(buildRefusal(refused, request.amount), spend_request);
+      ? openReservation(context, spendRequest, request.reservation_id)
+      : context.events.recordRefusal(buildRefusal(refused, request.amount), spendRequest);
   } catch (fault) {
     // The reservation may or may not exist, so its release is retried until the store answers.
-    context.retryLater({ ...request, ...NO_SPENDING }, spend_request);
+    context.retryLater({ ...request, ...NO_SPENDING }, spendRequest);
     if (shares.some(({ budget }) => budget.enforcement === 'enforce')) throw fault;
-    return openReservation(context, spend_request, null);
+    return openReservation(context, spendRequest, null);
   }
 }
 
@@ -182,17 +182,17 @@ const NO_SPENDING = {
 /** Returns the highest amount that the call reserves over all models to which it may go. */
 function computeReservedAmount(
   settings: Config['cost'],
-  spend_request: SpendRequest,
+  spendRequest: SpendRequest,
   prices: readonly Price[],
 ): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
-  const input_tokens = clampTokens(spend_request.input_tokens);
+  const inputTokens = clampTokens(spendRequest.input_tokens);
   const amounts = prices.map((price) => {
-    const output = spend_request.max_output_tokens ?? estimateUnlimitedOutput(settings, spend_request, price);
-    const output_tokens = clampTokens(Math.min(output, cap));
+    const output = spendRequest.max_output_tokens ?? estimateUnlimitedOutput(settings, spendRequest, price);
+    const outputTokens = clampTokens(Math.min(output, cap));
     return {
-      micro_usd: computeMaxCost(price, input_tokens, output_tokens, spend_request.may_cache_1h),
-      tokens: input_tokens + output_tokens,
+      micro_usd: computeMaxCost(price, inputTokens, outputTokens, spendRequest.may_cache_1h),
+      tokens: inputTokens + outputTokens,
     };
   });
   return {
@@ -206,28 +206,28 @@ function computeReservedAmount(
  * same.
  */
 function estimateUnlimitedOutput(settings: Config['cost'], { choices }: SpendRequest, price: Price): number {
-  const model_limit = price.max_output_tokens ?? settings.assumed_output_tokens;
+  const modelLimit = price.max_output_tokens ?? settings.assumed_output_tokens;
   const each =
     settings.reserve_unlimited_calls === 'model_limit'
-      ? model_limit
-      : Math.min(model_limit, settings.typical_output_tokens);
+      ? modelLimit
+      : Math.min(modelLimit, settings.typical_output_tokens);
   return each * Math.max(1, choices ?? 1);
 }
 
 function buildReserveEntry(
-  spend_request: SpendRequest,
+  spendRequest: SpendRequest,
   shares: readonly BudgetShare[],
   amount: Amount,
   { reservation_ttl }: Config['cost'],
 ): ReserveEntry {
-  const { now_ms } = spend_request;
+  const { now_ms } = spendRequest;
   const usage: ChargedUsage = {
-    input_tokens: clampTokens(spend_request.input_tokens),
-    output_tokens: amount.tokens - clampTokens(spend_request.input_tokens),
+    input_tokens: clampTokens(spendRequest.input_tokens),
+    output_tokens: amount.tokens - clampTokens(spendRequest.input_tokens),
     cache_read_tokens: 0,
     cache_write_tokens: 0,
     provider: '',
-    model: spend_request.model ?? '',
+    model: spendRequest.model ?? '',
     is_estimated: true,
   };
   return {
@@ -235,7 +235,7 @@ function buildReserveEntry(
     reservation_id: randomUUID(),
     windows: shares.map((share) => computeBudgetWindow(share, now_ms)),
     amount,
-    estimate: buildSpendingRow(spend_request, usage, { micro_usd: amount.micro_usd, is_assumed: false }),
+    estimate: buildSpendingRow(spendRequest, usage, { micro_usd: amount.micro_usd, is_assumed: false }),
     now_ms,
     expires_ms: now_ms + parseDurationMs(reservation_ttl),
   };
@@ -243,16 +243,16 @@ function buildReserveEntry(
 
 function openReservation(
   context: CostContext,
-  spend_request: SpendRequest,
-  reservation_id: string | null,
+  spendRequest: SpendRequest,
+  reservationId: string | null,
 ): Reservation {
   let settled: Promise<Cost> | null = null;
   return {
     settle: (usage) => {
-      settled ??= settleCall(context, spend_request, reservation_id, usage);
+      settled ??= settleCall(context, spendRequest, reservationId, usage);
       return settled;
     },
-    computeCost: (usage) => computeUsageCost(context, spend_request, usage),
+    computeCost: (usage) => computeUsageCost(context, spendRequest, usage),
   };
 }
 
@@ -261,37 +261,37 @@ const NO_COST: Cost = { micro_usd: 0, is_assumed: false };
 /** Never rejects: an entry that fails is retried, or the reserved amount is charged when it expires. */
 async function settleCall(
   context: CostContext,
-  spend_request: SpendRequest,
-  reservation_id: string | null,
+  spendRequest: SpendRequest,
+  reservationId: string | null,
   stated: ChargedUsage | null,
 ): Promise<Cost> {
   const { settings, onCharge } = context.parts;
-  const { now_ms } = spend_request;
+  const { now_ms } = spendRequest;
   if (stated === null) {
-    if (reservation_id !== null)
-      await applyOrRetry(context, { ...NO_SPENDING, reservation_id, now_ms }, spend_request);
+    if (reservationId !== null)
+      await applyOrRetry(context, { ...NO_SPENDING, reservation_id: reservationId, now_ms }, spendRequest);
     return NO_COST;
   }
   const usage: ChargedUsage = { ...stated, ...clampUsage(stated) };
-  const cost = computeUsageCost(context, spend_request, usage);
-  onCharge?.({ spender: spend_request, usage, cost });
+  const cost = computeUsageCost(context, spendRequest, usage);
+  onCharge?.({ spender: spendRequest, usage, cost });
   if (!settings.enabled) return cost;
-  const spending = buildSpendingRow(spend_request, usage, cost);
+  const spending = buildSpendingRow(spendRequest, usage, cost);
   // The call may have gone to a fallback model, which has its own budgets.
-  const request = spend_request.model === null ? [] : [spend_request.model];
+  const request = spendRequest.model === null ? [] : [spendRequest.model];
   const names = { all: [...request, usage.model], counted: usage.model };
-  const windows = findBudgetShares(context.budgets, spend_request, names).map((share) =>
+  const windows = findBudgetShares(context.budgets, spendRequest, names).map((share) =>
     computeBudgetWindow(share, now_ms),
   );
-  if (reservation_id === null && windows.length === 0) {
+  if (reservationId === null && windows.length === 0) {
     context.buffer(spending);
     return cost;
   }
   const amount = { micro_usd: cost.micro_usd, tokens: usage.input_tokens + usage.output_tokens };
   await applyOrRetry(
     context,
-    { kind: 'settle', reservation_id, windows, amount, spending, now_ms },
-    spend_request,
+    { kind: 'settle', reservation_id: reservationId, windows, amount, spending, now_ms },
+    spendRequest,
   );
   return cost;
 }
@@ -306,21 +306,21 @@ function computeUsageCost(context: CostContext, { model }: SpendRequest, stated:
 async function applyOrRetry(
   context: CostContext,
   booking: LedgerEntry,
-  spend_request: SpendRequest,
+  spendRequest: SpendRequest,
 ): Promise<void> {
-  await context.apply(booking, spend_request).catch((fault) => {
+  await context.apply(booking, spendRequest).catch((fault) => {
     context.parts.log.error('a call cannot be charged yet', describeStoreFault(fault));
-    context.retryLater(booking, spend_request);
+    context.retryLater(booking, spendRequest);
   });
 }
 
-function buildSpendingRow(spend_request: SpendRequest, usage: ChargedUsage, cost: Cost): SpendingRow {
+function buildSpendingRow(spendRequest: SpendRequest, usage: ChargedUsage, cost: Cost): SpendingRow {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
   return {
-    day: new Date(spend_request.now_ms).toISOString().slice(0, 10),
-    tenant_id: sanitizeName(spend_request.tenant_id),
-    agent_id: sanitizeName(spend_request.agent_id),
-    user_id: sanitizeName(spend_request.user_id ?? ''),
+    day: new Date(spendRequest.now_ms).toISOString().slice(0, 10),
+    tenant_id: sanitizeName(spendRequest.tenant_id),
+    agent_id: sanitizeName(spendRequest.agent_id),
+    user_id: sanitizeName(spendRequest.user_id ?? ''),
     model: sanitizeName(usage.model),
     provider: sanitizeName(usage.provider),
     calls: 1,

@@ -115,10 +115,10 @@ type PriceEntry = Omit<Price, 'rates' | 'above' | 'provider' | 'max_output_token
 /** Returns the active prices, or the price that applies to a model. */
 export async function findPrices(
   terminal: Terminal,
-  config_path: string | undefined,
+  configPath: string | undefined,
   model: string | undefined,
 ): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
-  const { cost } = await loadCliConfig(terminal, config_path, 'leave');
+  const { cost } = await loadCliConfig(terminal, configPath, 'leave');
   const prices = openPriceList(cost.prices);
   const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);
   const isUnknown = known.length === 0;

@@ -14,26 +14,26 @@ const ENDED_MS = 2 * DAY_MS;
  * Charges expired reservations, whose process was killed before it settled them, at the full reserved amount. Settling
  * one later replaces this charge. Processes one batch; returns `true` if more may remain.
  */
-export async function chargeExpiredReservations(store: Store, now_ms: number): Promise<boolean> {
+export async function chargeExpiredReservations(store: Store, nowMs: number): Promise<boolean> {
   return store.transaction(async (trx) => {
     const expired = await trx
       .selectFrom('budget_reservations')
       .selectAll()
       .where('is_charged', '=', 0)
-      .where('expires_ms', '<=', now_ms)
+      .where('expires_ms', '<=', nowMs)
       .orderBy('reservation_id')
       .limit(BATCH)
       .forUpdate()
       .execute();
     if (expired.length === 0) return false;
     const parts = expired.flatMap((held) => parseReservationParts(held));
-    const rows = await lockBudgetRows(trx, [...new Set(parts.map(([row_id]) => row_id))]);
-    for (const [row_id, micro_usd, tokens] of parts) {
-      const row = rows.get(row_id);
+    const rows = await lockBudgetRows(trx, [...new Set(parts.map(([rowId]) => rowId))]);
+    for (const [rowId, microUsd, tokens] of parts) {
+      const row = rows.get(rowId);
       if (row === undefined) continue;
-      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - micro_usd);
+      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - microUsd);
       row.reserved_tokens = Math.max(0, row.reserved_tokens - tokens);
-      row.spent_micro_usd += micro_usd;
+      row.spent_micro_usd += microUsd;
       row.spent_tokens += tokens;
     }
     for (const {
@@ -45,7 +45,7 @@ export async function chargeExpiredReservations(store: Store, now_ms: number): P
     } of rows.values())
       await trx
         .updateTable('budget_windows')
-        .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, changed_ms: now_ms })
+        .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, changed_ms: nowMs })
         .where('row_id', '=', row_id)
         .execute();
     await trx
@@ -66,12 +66,8 @@ export async function chargeExpiredReservations(store: Store, now_ms: number): P
 }
 
 /** Deletes rows that no operation reads any more. Deletes one batch of each kind; returns `true` if more may remain. */
-export async function deleteOldCosts(
-  { db }: Store,
-  retention_days: number,
-  now_ms: number,
-): Promise<boolean> {
-  const kept_ms = now_ms - retention_days * DAY_MS;
+export async function deleteOldCosts({ db }: Store, retentionDays: number, nowMs: number): Promise<boolean> {
+  const keptMs = nowMs - retentionDays * DAY_MS;
   const counts = [
     await db
       .deleteFrom('budget_reservations')
@@ -80,7 +76,7 @@ export async function deleteOldCosts(
           .selectFrom('budget_reservations')
           .select('reservation_id')
           .where('is_charged', '=', 1)
-          .where('expires_ms', '<', now_ms - SETTLE_MS)
+          .where('expires_ms', '<', nowMs - SETTLE_MS)
           .limit(BATCH),
       )
       .executeTakeFirst(),
@@ -92,9 +88,9 @@ export async function deleteOldCosts(
           .select('row_id')
           .where(({ or, and, eb: each }) =>
             or([
-              each('ends_ms', '<', now_ms - ENDED_MS),
+              each('ends_ms', '<', nowMs - ENDED_MS),
               // Rows without an end, such as the spending of a session that ended long ago.
-              and([each('ends_ms', 'is', null), each('changed_ms', '<', kept_ms), each('scope', '!=', '{}')]),
+              and([each('ends_ms', 'is', null), each('changed_ms', '<', keptMs), each('scope', '!=', '{}')]),
             ]),
           )
           .limit(BATCH),
@@ -106,7 +102,7 @@ export async function deleteOldCosts(
         eb
           .selectFrom('spending')
           .select('row_id')
-          .where('day', '<', new Date(kept_ms).toISOString().slice(0, 10))
+          .where('day', '<', new Date(keptMs).toISOString().slice(0, 10))
           .limit(BATCH),
       )
       .executeTakeFirst(),

@@ -20,17 +20,17 @@ interface Parts {
  */
 export function buildCostJobs({ config: { cost }, store, ports }: Parts): readonly MaintenanceJob[] {
   const timeOf = openSessionClock();
-  const now_ms = () => timeOf(ports().now_ms());
+  const nowMs = () => timeOf(ports().now_ms());
   return [
     {
       name: 'costs: charge expired reservations',
       every_ms: BOOK_EVERY_MS,
-      run: async () => chargeExpiredReservations(await store(), now_ms()),
+      run: async () => chargeExpiredReservations(await store(), nowMs()),
     },
     {
       name: 'costs: forget what is old',
       every_ms: FORGET_EVERY_MS,
-      run: async () => deleteOldCosts(await store(), cost.retention_days, now_ms()),
+      run: async () => deleteOldCosts(await store(), cost.retention_days, nowMs()),
     },
   ];
 }

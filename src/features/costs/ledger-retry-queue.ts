@@ -4,7 +4,7 @@ import type { LedgerEntry } from './ledger.ts';
 
 /** Ledger entries that failed because the store was unavailable. */
 export interface LedgerRetryQueue {
-  readonly add: (booking: LedgerEntry, spend_request: SpendRequest) => void;
+  readonly add: (booking: LedgerEntry, spendRequest: SpendRequest) => void;
   /** Tries all waiting entries once more. */
   readonly close: () => Promise<void>;
 }
@@ -20,17 +20,17 @@ const WAITING_MAX = 10_000;
  * Opens the queue, which retries entries until the store accepts them. Settling a reservation twice charges it once.
  */
 export function openLedgerRetryQueue(
-  apply: (booking: LedgerEntry, spend_request: SpendRequest) => Promise<unknown>,
+  apply: (booking: LedgerEntry, spendRequest: SpendRequest) => Promise<unknown>,
   log: Pick<Log, 'error'>,
 ): LedgerRetryQueue {
   let waiting: (readonly [LedgerEntry, SpendRequest])[] = [];
   let timer: NodeJS.Timeout | null = null;
-  let is_closed = false;
+  let isClosed = false;
 
-  const add = (booking: LedgerEntry, spend_request: SpendRequest): void => {
-    if (waiting.length < WAITING_MAX) waiting.push([booking, spend_request]);
+  const add = (booking: LedgerEntry, spendRequest: SpendRequest): void => {
+    if (waiting.length < WAITING_MAX) waiting.push([booking, spendRequest]);
     else log.error('a booking is given up: too many wait for the store');
-    if (is_closed) return;
+    if (isClosed) return;
     timer ??= setTimeout(() => void tryAll(), RETRY_MS).unref();
   };
   const tryAll = async (): Promise<void> => {
@@ -38,15 +38,15 @@ export function openLedgerRetryQueue(
     const tried = waiting;
     waiting = [];
     await Promise.all(
-      tried.map(([booking, spend_request]) =>
-        apply(booking, spend_request).catch(() => add(booking, spend_request)),
+      tried.map(([booking, spendRequest]) =>
+        apply(booking, spendRequest).catch(() => add(booking, spendRequest)),
       ),
     );
   };
   return {
     add,
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       if (timer !== null) clearTimeout(timer);
       await tryAll();
     },

@@ -166,19 +166,19 @@ function applySettle(
 function releaseReservation(
   { rows, changed, spending }: LedgerPage,
   held: ReservationRow,
-  now_ms: number,
+  nowMs: number,
 ): void {
-  for (const [row_id, micro_usd, tokens] of parseReservationParts(held)) {
-    const row = rows.get(row_id);
+  for (const [rowId, microUsd, tokens] of parseReservationParts(held)) {
+    const row = rows.get(rowId);
     if (row === undefined) continue;
     if (held.is_charged === 1) {
-      row.spent_micro_usd = Math.max(0, row.spent_micro_usd - micro_usd);
+      row.spent_micro_usd = Math.max(0, row.spent_micro_usd - microUsd);
       row.spent_tokens = Math.max(0, row.spent_tokens - tokens);
     } else {
-      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - micro_usd);
+      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - microUsd);
       row.reserved_tokens = Math.max(0, row.reserved_tokens - tokens);
     }
-    row.changed_ms = now_ms;
+    row.changed_ms = nowMs;
     changed.add(row);
   }
   if (held.is_charged === 1) spending.push(negateSpending(JSON.parse(held.estimate) as SpendingRow));
@@ -188,19 +188,17 @@ function chargeWindow(
   page: LedgerPage,
   window: BudgetWindow,
   amount: Amount,
-  now_ms: number,
+  nowMs: number,
 ): ReachedThreshold[] {
   const row = page.rows.get(window.row_id)!;
   row.spent_micro_usd += amount.micro_usd;
   row.spent_tokens += amount.tokens;
-  row.changed_ms = now_ms;
+  row.changed_ms = nowMs;
   page.changed.add(row);
   const used = sumWindowUsage(page.rows, window, 'spent alone');
   const level = findThresholdLevel(window.share.budget, used);
-  const reported_level = Math.max(
-    ...window.row_ids.map((row_id) => page.rows.get(row_id)?.reported_level ?? 0),
-  );
-  if (level === 0 || level <= reported_level) return [];
+  const reportedLevel = Math.max(...window.row_ids.map((rowId) => page.rows.get(rowId)?.reported_level ?? 0));
+  if (level === 0 || level <= reportedLevel) return [];
   row.reported_level = level;
   return [{ window, level, used }];
 }
@@ -227,21 +225,21 @@ export function sumWindowUsage(
   { row_ids }: Pick<BudgetWindow, 'row_ids'>,
   which: 'spent alone' | 'reserved alone' | 'reserved too',
 ): Amount {
-  let micro_usd = 0;
+  let microUsd = 0;
   let tokens = 0;
-  for (const row_id of row_ids) {
-    const row = rows.get(row_id);
+  for (const rowId of row_ids) {
+    const row = rows.get(rowId);
     if (row === undefined) continue;
     if (which !== 'reserved alone') {
-      micro_usd += row.spent_micro_usd;
+      microUsd += row.spent_micro_usd;
       tokens += row.spent_tokens;
     }
     if (which !== 'spent alone') {
-      micro_usd += row.reserved_micro_usd;
+      microUsd += row.reserved_micro_usd;
       tokens += row.reserved_tokens;
     }
   }
-  return { micro_usd, tokens };
+  return { micro_usd: microUsd, tokens };
 }
 
 /** Returns the row that reverses another one. */
@@ -285,7 +283,7 @@ async function lockOrInsertRows(
   const windows = bookings.flatMap(({ windows }) => windows);
   const ids = new Set([
     ...windows.flatMap(({ row_ids }) => row_ids),
-    ...[...held.values()].flatMap((each) => parseReservationParts(each).map(([row_id]) => row_id)),
+    ...[...held.values()].flatMap((each) => parseReservationParts(each).map(([rowId]) => rowId)),
   ]);
   const rows = await lockBudgetRows(trx, [...ids]);
   const missing = new Map(

@@ -81,7 +81,7 @@ test('what a call costs, in whole millionths and rounded up', () => {
   assert.equal(of({ ...hour, cache_write_1h_tokens: 900 }), 700 + 600);
   assert.equal(of({ input_tokens: 3, cache_read_tokens: 3 }), 1);
   const cheap = openPriceList([{ model: 'x', usd_per_mtok: { input: 0.1, output: 0.7 } }]).find(null, 'x')!;
-  for (const [tokens, micro_usd] of [
+  for (const [tokens, microUsd] of [
     [10, 1],
     [30, 3],
     [70, 7],
@@ -89,14 +89,15 @@ test('what a call costs, in whole millionths and rounded up', () => {
   ] as const)
     assert.equal(
       computeCost(cheap, { input_tokens: tokens, output_tokens: 0, ...plain }),
-      micro_usd,
+      microUsd,
       String(tokens),
     );
 });
 
 test('a long call has other prices as a whole', () => {
   const pro = shipped.find(null, 'gemini-2.5-pro')!;
-  const of = (input_tokens: number) => computeCost(pro, { input_tokens, output_tokens: 1_000, ...plain });
+  const of = (inputTokens: number) =>
+    computeCost(pro, { input_tokens: inputTokens, output_tokens: 1_000, ...plain });
   assert.equal(of(200_000), 250_000 + 10_000);
   assert.equal(of(200_001), 500_003 + 15_000);
 });

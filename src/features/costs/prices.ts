@@ -76,8 +76,8 @@ function listNames(model: string): string[] {
 const SEGMENTS_MAX = 8;
 
 /** Returns the price for models without a known price. */
-export function buildAssumedPrice(rates: WrittenRates, max_output_tokens: number): Price {
-  return parsePrice({ model: '*', usd_per_mtok: rates, max_output_tokens });
+export function buildAssumedPrice(rates: WrittenRates, maxOutputTokens: number): Price {
+  return parsePrice({ model: '*', usd_per_mtok: rates, max_output_tokens: maxOutputTokens });
 }
 
 function readShippedPrices(): readonly Price[] {
@@ -117,19 +117,16 @@ const TOKENS_MAX = 1_000_000_000;
 
 /** Returns usage as whole numbers from 0, with cache tokens limited to the input tokens. */
 export function clampUsage(usage: WireUsage): WireUsage {
-  const input_tokens = clampTokens(usage.input_tokens);
-  const cache_read_tokens = Math.min(clampTokens(usage.cache_read_tokens), input_tokens);
-  const cache_write_tokens = Math.min(
-    clampTokens(usage.cache_write_tokens),
-    input_tokens - cache_read_tokens,
-  );
-  const cache_write_1h_tokens = Math.min(clampTokens(usage.cache_write_1h_tokens ?? 0), cache_write_tokens);
+  const inputTokens = clampTokens(usage.input_tokens);
+  const cacheReadTokens = Math.min(clampTokens(usage.cache_read_tokens), inputTokens);
+  const cacheWriteTokens = Math.min(clampTokens(usage.cache_write_tokens), inputTokens - cacheReadTokens);
+  const cacheWrite1hTokens = Math.min(clampTokens(usage.cache_write_1h_tokens ?? 0), cacheWriteTokens);
   return {
-    input_tokens,
+    input_tokens: inputTokens,
     output_tokens: clampTokens(usage.output_tokens),
-    cache_read_tokens,
-    cache_write_tokens,
-    ...(cache_write_1h_tokens > 0 && { cache_write_1h_tokens }),
+    cache_read_tokens: cacheReadTokens,
+    cache_write_tokens: cacheWriteTokens,
+    ...(cacheWrite1hTokens > 0 && { cache_write_1h_tokens: cacheWrite1hTokens }),
   };
 }
 
@@ -160,19 +157,19 @@ export function computeCost(price: Price, usage: WireUsage): number {
 /** Returns the maximum cost of a call: all input is charged at the highest rate that may apply. */
 export function computeMaxCost(
   price: Price,
-  input_tokens: number,
-  output_tokens: number,
-  keeps_an_hour = false,
+  inputTokens: number,
+  outputTokens: number,
+  keepsAnHour = false,
 ): number {
-  const { input, output, cache_read, cache_write, cache_write_1h } = selectRates(price, input_tokens);
+  const { input, output, cache_read, cache_write, cache_write_1h } = selectRates(price, inputTokens);
   return sumMicroUsd([
-    [clampTokens(input_tokens), Math.max(input, cache_read, keeps_an_hour ? cache_write_1h : cache_write)],
-    [clampTokens(output_tokens), output],
+    [clampTokens(inputTokens), Math.max(input, cache_read, keepsAnHour ? cache_write_1h : cache_write)],
+    [clampTokens(outputTokens), output],
   ]);
 }
 
-function selectRates({ rates, above }: Price, input_tokens: number): Rates {
-  return above !== null && input_tokens > above.input_tokens ? above.rates : rates;
+function selectRates({ rates, above }: Price, inputTokens: number): Rates {
+  return above !== null && inputTokens > above.input_tokens ? above.rates : rates;
 }
 
 /** Adds in millionths of a millionth. Prices have at most six decimals, so the sum is exact. */

@@ -30,8 +30,8 @@ export function openSpendingBuffer(store: () => Promise<Store>, log: Pick<Log, '
   let timer: NodeJS.Timeout | null = null;
   let last: Promise<void> = Promise.resolve();
 
-  const plan = (delay_ms: number): void => {
-    timer ??= setTimeout(() => void flush(), delay_ms).unref();
+  const plan = (delayMs: number): void => {
+    timer ??= setTimeout(() => void flush(), delayMs).unref();
   };
   const put = (line: SpendingRow): void => {
     const id = hashSpendingKey(line);

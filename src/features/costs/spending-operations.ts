@@ -246,11 +246,11 @@ async function sumUsdBy(
   field: keyof SpendingKey,
 ): Promise<Record<string, number>> {
   const sums = await costs.readSpending(filter, [field], ENTRIES_MAX);
-  const named_ = sums.map((sum) => [sum[field] || UNNAMED, toUsd(sum.micro_usd)] as const);
-  if (sums.length < ENTRIES_MAX) return Object.fromEntries(named_);
+  const named = sums.map((sum) => [sum[field] || UNNAMED, toUsd(sum.micro_usd)] as const);
+  if (sums.length < ENTRIES_MAX) return Object.fromEntries(named);
   const [all] = await costs.readSpending(filter, [], 1);
-  const shown_micro_usd = sums.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
-  return Object.fromEntries([...named_, [OTHERS_NAME, toUsd((all?.micro_usd ?? 0) - shown_micro_usd)]]);
+  const shownMicroUsd = sums.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
+  return Object.fromEntries([...named, [OTHERS_NAME, toUsd((all?.micro_usd ?? 0) - shownMicroUsd)]]);
 }
 
 function buildCounts(sum: SpendingSum) {

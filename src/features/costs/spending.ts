@@ -6,10 +6,10 @@ import type { SpendingFigures, SpendingFilter, SpendingKey, SpendingRow, Spendin
 /** Adds rows to the recorded spending of each day and key. */
 export async function addSpending(db: Kysely<StoreTables>, lines: readonly SpendingRow[]): Promise<void> {
   const rows = [...mergeRows(lines)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  for (const [row_id, line] of rows) {
+  for (const [rowId, line] of rows) {
     await db
       .insertInto('spending')
-      .values({ row_id, ...line })
+      .values({ row_id: rowId, ...line })
       .onConflict((conflict) =>
         conflict
           .column('row_id')
@@ -27,9 +27,9 @@ export async function addSpending(db: Kysely<StoreTables>, lines: readonly Spend
 function mergeRows(lines: Iterable<SpendingRow>): ReadonlyMap<string, SpendingRow> {
   const rows = new Map<string, SpendingRow>();
   for (const line of lines) {
-    const row_id = hashSpendingKey(line);
-    const known = rows.get(row_id);
-    rows.set(row_id, known === undefined ? line : { ...line, ...addFigures(known, line) });
+    const rowId = hashSpendingKey(line);
+    const known = rows.get(rowId);
+    rows.set(rowId, known === undefined ? line : { ...line, ...addFigures(known, line) });
   }
   return rows;
 }

@@ -119,7 +119,7 @@ export interface Costs extends ModelCosts {
   /** Returns the status of each budget that applies to a call. */
   readonly readStatus: (spender: Spender, model: string | null) => Promise<readonly BudgetStatus[]>;
   /** Returns the status of all active budgets of the tenants, most used first; at most 1,000. */
-  readonly listStatuses: (tenant_ids: '*' | readonly string[]) => Promise<readonly BudgetStatus[]>;
+  readonly listStatuses: (tenantIds: '*' | readonly string[]) => Promise<readonly BudgetStatus[]>;
   /** Flushes pending entries. Resolves after one attempt. */
   readonly close: () => Promise<void>;
 }

@@ -108,36 +108,36 @@ export interface BudgetWindow {
 const STEPS = 24;
 
 /** Returns the window of a share at a moment. */
-export function computeBudgetWindow(share: BudgetShare, now_ms: number): BudgetWindow {
-  const idOf = (starts_ms: number) => hashRowId(share, starts_ms);
+export function computeBudgetWindow(share: BudgetShare, nowMs: number): BudgetWindow {
+  const idOf = (startsMs: number) => hashRowId(share, startsMs);
   const { period } = share.budget;
-  const fixed = findFixedPeriod(period, now_ms);
+  const fixed = findFixedPeriod(period, nowMs);
   if (fixed !== null) {
-    const row_id = idOf(fixed.starts_ms);
-    return { share, row_id, row_ids: [row_id], ...fixed, resets_at_ms: fixed.ends_ms };
+    const rowId = idOf(fixed.starts_ms);
+    return { share, row_id: rowId, row_ids: [rowId], ...fixed, resets_at_ms: fixed.ends_ms };
   }
-  const length_ms = parseDurationMs(period);
-  const step_ms = length_ms / STEPS;
-  const step = Math.floor(now_ms / step_ms);
-  const startOf = (at: number) => Math.floor(at * step_ms);
+  const lengthMs = parseDurationMs(period);
+  const stepMs = lengthMs / STEPS;
+  const step = Math.floor(nowMs / stepMs);
+  const startOf = (at: number) => Math.floor(at * stepMs);
   // The clock of another machine may be one step ahead; its charges count too.
-  const row_ids = Array.from({ length: STEPS + 2 }, (_, at) => idOf(startOf(step - STEPS + at)));
-  const ends_ms = startOf(step + 1) + length_ms;
+  const rowIds = Array.from({ length: STEPS + 2 }, (_, at) => idOf(startOf(step - STEPS + at)));
+  const endsMs = startOf(step + 1) + lengthMs;
   return {
     share,
     row_id: idOf(startOf(step)),
-    row_ids,
+    row_ids: rowIds,
     starts_ms: startOf(step),
-    ends_ms,
+    ends_ms: endsMs,
     resets_at_ms: startOf(step + 1),
   };
 }
 
 function findFixedPeriod(
   period: string,
-  now_ms: number,
+  nowMs: number,
 ): { readonly starts_ms: number; readonly ends_ms: number | null } | null {
-  const now = new Date(now_ms);
+  const now = new Date(nowMs);
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   switch (period) {
     case 'total':
@@ -157,10 +157,6 @@ function findFixedPeriod(
 }
 
 /** Returns a hash as the row's key, because names of agents and users can exceed the length limit of an index. */
-function hashRowId({ budget, scope }: BudgetShare, starts_ms: number): string {
-  return hash(
-    'sha256',
-    JSON.stringify([budget.name, budget.period, Object.entries(scope), starts_ms]),
-    'hex',
-  );
+function hashRowId({ budget, scope }: BudgetShare, startsMs: number): string {
+  return hash('sha256', JSON.stringify([budget.name, budget.period, Object.entries(scope), startsMs]), 'hex');
 }

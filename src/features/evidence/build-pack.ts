@@ -70,9 +70,9 @@ export async function buildPack(options: PackOptions): Promise<BuiltPack> {
   const chains = await copyChains(plans, source, options, budget);
   const hashes = [...new Set(chains.flatMap(({ copied }) => [...(copied?.policy_hashes ?? [])]))].sort();
   const policies = await readPolicies(hashes, options, budget);
-  const key_ids = new Set([options.signing_key.key_id, ...plans.flatMap(({ key_ids }) => [...key_ids])]);
+  const keyIds = new Set([options.signing_key.key_id, ...plans.flatMap(({ key_ids }) => [...key_ids])]);
   const entries = [
-    ...listKeyEntries(records, key_ids),
+    ...listKeyEntries(records, keyIds),
     ...chains.flatMap(({ entries: own }) => own),
     ...policies.entries,
     ...options.report.map(({ path, content }) => buildTextEntry(path, content)),
@@ -98,14 +98,14 @@ async function openSource(options: PackOptions, records: readonly PublicKeyRecor
   const { journal_dir, window, signal, onProgress } = options;
   if (!(window.since_ms <= window.until_ms))
     throw new EvidenceFailure('window_invalid', 'The window must begin before it ends.');
-  const total_bytes = onProgress === undefined ? 0 : await countJournalBytes(journal_dir);
-  let done_bytes = 0;
+  const totalBytes = onProgress === undefined ? 0 : await countJournalBytes(journal_dir);
+  let doneBytes = 0;
   return {
     ...{ journal_dir, window, trusted: trustKeys(records) },
     ...(signal !== undefined && { signal }),
     onRead: (bytes) => {
-      done_bytes = Math.min(total_bytes, done_bytes + bytes);
-      onProgress?.({ done_bytes, total_bytes });
+      doneBytes = Math.min(totalBytes, doneBytes + bytes);
+      onProgress?.({ done_bytes: doneBytes, total_bytes: totalBytes });
     },
   };
 }
@@ -167,12 +167,12 @@ async function readPolicies(
   budget: { left: number },
 ): Promise<PackedPolicies> {
   const included: string[] = [];
-  const left_out: string[] = [];
+  const leftOut: string[] = [];
   const entries: ArchiveEntry[] = [];
   for (const hash of hashes) {
     const content = tenant_id === null ? await readSavedPolicy(policies_dir, hash) : null;
     if (content === null) {
-      left_out.push(hash);
+      leftOut.push(hash);
       continue;
     }
     budget.left -= content.length;
@@ -180,15 +180,15 @@ async function readPolicies(
     included.push(hash);
     entries.push(buildContentEntry(`policies/${hash.slice('sha256:'.length)}.json`, content));
   }
-  return { policies: { included, left_out }, entries };
+  return { policies: { included, left_out: leftOut }, entries };
 }
 
 /** Returns the file of a policy; `null` if it is gone, damaged or too large. */
-async function readSavedPolicy(policies_dir: string, hash: string): Promise<Buffer | null> {
+async function readSavedPolicy(policiesDir: string, hash: string): Promise<Buffer | null> {
   const { readPolicy } = await import('../../runtime/policies/saved-policy.ts');
   try {
-    await readPolicy(policies_dir, hash);
-    const content = await readFile(join(policies_dir, `${hash.slice('sha256:'.length)}.json`));
+    await readPolicy(policiesDir, hash);
+    const content = await readFile(join(policiesDir, `${hash.slice('sha256:'.length)}.json`));
     return content.length <= POLICY_BYTES_MAX ? content : null;
   } catch {
     return null;
@@ -196,17 +196,17 @@ async function readSavedPolicy(policies_dir: string, hash: string): Promise<Buff
 }
 
 /** Returns the keys that signed something in the pack, and those that endorsed them. */
-function listKeyEntries(records: readonly PublicKeyRecord[], key_ids: ReadonlySet<string>): ArchiveEntry[] {
-  const needed = new Set(key_ids);
+function listKeyEntries(records: readonly PublicKeyRecord[], keyIds: ReadonlySet<string>): ArchiveEntry[] {
+  const needed = new Set(keyIds);
   for (let grew = true; grew; ) {
     const endorsers = records.flatMap(({ key_id, endorsed_by }) =>
       needed.has(key_id) && endorsed_by !== null && !needed.has(endorsed_by) ? [endorsed_by] : [],
     );
     grew = endorsers.length > 0;
-    for (const key_id of endorsers) needed.add(key_id);
+    for (const keyId of endorsers) needed.add(keyId);
   }
   const found = records.filter(({ key_id }) => needed.has(key_id));
-  if (!found.some(({ key_id }) => key_ids.has(key_id)))
+  if (!found.some(({ key_id }) => keyIds.has(key_id)))
     throw new EvidenceFailure('key_missing', 'The folder `keys` has no public key of the audit log.');
   return found.map((record) =>
     buildTextEntry(`keys/${record.key_id}.json`, `${JSON.stringify(record, null, 2)}\n`),

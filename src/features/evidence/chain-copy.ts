@@ -37,35 +37,35 @@ export async function copyChain(plan: ChainPlan, options: CopyOptions): Promise<
   const file = await open(options.target, 'wx', 0o600);
   const digest = createHash('sha256');
   const counts = { bytes: 0, events: 0, omitted: 0 };
-  const policy_hashes = new Set<string>();
+  const policyHashes = new Set<string>();
   let left = plan.runs.reduce((sum, { first_seq, last_seq }) => sum + last_seq - first_seq + 1, 0);
   let pending: Buffer[] = [];
-  let pending_bytes = 0;
+  let pendingBytes = 0;
   const flush = async (): Promise<void> => {
     const block = Buffer.concat(pending);
     pending = [];
-    pending_bytes = 0;
+    pendingBytes = 0;
     digest.update(block);
     await file.writeFile(block);
   };
   try {
     for await (const { record, line } of readRuns(plan, options)) {
-      const is_other =
+      const isOther =
         record.kind === 'event' && options.tenant_id !== null && record.event.tenant_id !== options.tenant_id;
       // An auditor gets decisions, and no call arguments.
-      const is_without_body = is_other || record.kind === 'action';
-      const text = is_without_body ? Buffer.from(`${omitBody(line)}\n`) : Buffer.concat([line, LINE_FEED]);
+      const isWithoutBody = isOther || record.kind === 'action';
+      const text = isWithoutBody ? Buffer.from(`${omitBody(line)}\n`) : Buffer.concat([line, LINE_FEED]);
       left -= 1;
       counts.bytes += text.length;
       if (counts.bytes > options.bytes_max) throw buildTooLarge();
-      if (is_other) counts.omitted += 1;
+      if (isOther) counts.omitted += 1;
       else if (record.kind === 'event' && isInWindow(record.event.timestamp, options)) {
         counts.events += 1;
-        policy_hashes.add(record.event.policy_hash);
+        policyHashes.add(record.event.policy_hash);
       }
       pending.push(text);
-      pending_bytes += text.length;
-      if (pending_bytes >= WRITE_BYTES) await flush();
+      pendingBytes += text.length;
+      if (pendingBytes >= WRITE_BYTES) await flush();
     }
     await flush();
     if (left > 0)
@@ -73,7 +73,7 @@ export async function copyChain(plan: ChainPlan, options: CopyOptions): Promise<
   } finally {
     await file.close();
   }
-  return { ...counts, sha256: digest.digest('hex'), policy_hashes };
+  return { ...counts, sha256: digest.digest('hex'), policy_hashes: policyHashes };
 }
 
 /** Builds the failure of a pack that exceeds its limit. */
@@ -98,8 +98,8 @@ interface RunLine {
 async function* readRuns({ writer, runs }: ChainPlan, source: ChainSource): AsyncGenerator<RunLine> {
   const segments = await listSegments(join(source.journal_dir, writer));
   for (const [index, segment] of segments.entries()) {
-    const end_seq = segments[index + 1]?.first_seq ?? Number.POSITIVE_INFINITY;
-    if (!runs.some(({ first_seq, last_seq }) => first_seq < end_seq && last_seq >= segment.first_seq))
+    const endSeq = segments[index + 1]?.first_seq ?? Number.POSITIVE_INFINITY;
+    if (!runs.some(({ first_seq, last_seq }) => first_seq < endSeq && last_seq >= segment.first_seq))
       continue;
     yield* readSegmentRuns(`${writer}/${segment.name}`, segment, runs, source);
   }
@@ -111,12 +111,12 @@ async function* readSegmentRuns(
   runs: ChainPlan['runs'],
   source: ChainSource,
 ): AsyncGenerator<RunLine> {
-  const last_seq = runs.at(-1)?.last_seq ?? 0;
+  const lastSeq = runs.at(-1)?.last_seq ?? 0;
   let seq = segment.first_seq - 1;
   for await (const line of readJournalLines(segment)) {
     seq += 1;
     if (seq % 4_096 === 0) throwIfCanceled(source.signal);
-    if (seq > last_seq) return;
+    if (seq > lastSeq) return;
     if (!runs.some((run) => run.first_seq <= seq && seq <= run.last_seq)) continue;
     const record = line.whole ? decodeRecord(line.bytes) : { fault: 'it is not whole' };
     // It was verified just before, so it was changed meanwhile.

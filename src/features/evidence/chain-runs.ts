@@ -56,25 +56,25 @@ interface Scan {
  * @throws EvidenceFailure `journal_broken`, with the place
  */
 export async function planChain(writer: string, source: ChainSource): Promise<ChainPlan> {
-  const writer_dir = join(source.journal_dir, writer);
-  const retired = await readRetiredSegments(writer_dir, writer, source.trusted);
+  const writerDir = join(source.journal_dir, writer);
+  const retired = await readRetiredSegments(writerDir, writer, source.trusted);
   if (retired === 'unsigned' || (retired !== null && 'missing_key' in retired))
     throw buildBrokenChainFailure(`${writer}/retired.json`, null, 'it is not signed by a trusted key');
   const scan: Scan = {
     ...{ writer, source, runs: [], key_ids: new Set(), head: null, boundary: null, has_event: false },
   };
-  const { segments, began_ms } = await selectSegments(writer_dir, source.window.since_ms);
+  const { segments, began_ms } = await selectSegments(writerDir, source.window.since_ms);
   for (const segment of segments) await scanSegment(scan, segment, segment === segments.at(-1));
   if (retired !== null) scan.key_ids.add(retired.key_id);
   return { ...finishScan(scan, began_ms), writer, retired, key_ids: scan.key_ids };
 }
 
 /** Returns the files from the last one that began before the window, and the time at which the chain begins. */
-async function selectSegments(writer_dir: string, since_ms: number) {
-  const all = await listSegments(writer_dir);
+async function selectSegments(writerDir: string, sinceMs: number) {
+  const all = await listSegments(writerDir);
   for (let at = all.length - 1; at >= 0; at--) {
-    const began_ms = await readStart(all[at]!);
-    if (began_ms <= since_ms || at === 0) return { segments: all.slice(at), began_ms };
+    const beganMs = await readStart(all[at]!);
+    if (beganMs <= sinceMs || at === 0) return { segments: all.slice(at), began_ms: beganMs };
   }
   return { segments: [], began_ms: Number.NaN };
 }
@@ -88,7 +88,7 @@ async function readStart(segment: SegmentFile): Promise<number> {
   return Number.NEGATIVE_INFINITY;
 }
 
-async function scanSegment(scan: Scan, segment: SegmentFile, is_newest: boolean): Promise<void> {
+async function scanSegment(scan: Scan, segment: SegmentFile, isNewest: boolean): Promise<void> {
   throwIfCanceled(scan.source.signal);
   const file = `${scan.writer}/${segment.name}`;
   const { size } = await stat(segment.path).catch(() => ({ size: 0 }));
@@ -98,7 +98,7 @@ async function scanSegment(scan: Scan, segment: SegmentFile, is_newest: boolean)
   for await (const line of readJournalLines(segment)) {
     number += 1;
     if (number % 4_096 === 0) throwIfCanceled(scan.source.signal);
-    if (!line.whole && is_newest && !segment.gzip) break;
+    if (!line.whole && isNewest && !segment.gzip) break;
     const record = line.whole ? decodeRecord(line.bytes) : { fault: 'the file ends in the middle of it' };
     const fault = 'fault' in record ? record.fault : findFault(scan, record, number);
     if (fault !== null || 'fault' in record) throw buildBrokenChainFailure(file, number, fault ?? '');
@@ -117,11 +117,11 @@ function findFault(scan: Scan, record: JournalRecord, line: number): string | nu
   const { key_id, signature, timestamp, heads } = record.checkpoint;
   const key = scan.source.trusted.keys.get(key_id);
   const before = { seq: record.seq - 1, record_hash: record.prev_hash };
-  const is_genuine =
+  const isGenuine =
     key !== undefined &&
     (heads === undefined || heads.every(isWriterHead)) &&
     isSigned(buildCheckpointMessage(scan.writer, before, timestamp, heads), signature, key);
-  return is_genuine ? null : 'its signature is not by a trusted key';
+  return isGenuine ? null : 'its signature is not by a trusted key';
 }
 
 function addRecord(scan: Scan, record: JournalRecord): void {
@@ -144,20 +144,20 @@ function addRecord(scan: Scan, record: JournalRecord): void {
   scan.has_event = false;
 }
 
-function addRun({ runs }: Scan, first_seq: number, last_seq: number): void {
+function addRun({ runs }: Scan, firstSeq: number, lastSeq: number): void {
   const last = runs.at(-1);
-  if (last !== undefined && last.last_seq >= first_seq) last.last_seq = last_seq;
-  else runs.push({ first_seq, last_seq });
+  if (last !== undefined && last.last_seq >= firstSeq) last.last_seq = lastSeq;
+  else runs.push({ first_seq: firstSeq, last_seq: lastSeq });
 }
 
 /** Adds what follows the last checkpoint, if the window reaches it. */
-function finishScan(scan: Scan, began_ms: number): Pick<ChainPlan, 'runs' | 'reaches_end' | 'began_at'> {
+function finishScan(scan: Scan, beganMs: number): Pick<ChainPlan, 'runs' | 'reaches_end' | 'began_at'> {
   const { boundary, head, runs } = scan;
   const { until_ms } = scan.source.window;
   if (boundary !== null && head !== null && (scan.has_event || boundary.ms <= until_ms))
     addRun(scan, boundary.seq, head.seq);
-  const began_at = runs.length > 0 || Number.isNaN(began_ms) ? null : new Date(began_ms).toISOString();
-  return { runs, reaches_end: head !== null && runs.at(-1)?.last_seq === head.seq, began_at };
+  const beganAt = runs.length > 0 || Number.isNaN(beganMs) ? null : new Date(beganMs).toISOString();
+  return { runs, reaches_end: head !== null && runs.at(-1)?.last_seq === head.seq, began_at: beganAt };
 }
 
 /** Builds the failure of a journal that is not intact. */

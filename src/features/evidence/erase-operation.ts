@@ -64,9 +64,9 @@ export const auditActionsErase = defineOperation({
     await copyLegalHolds(runtime.limits.state_dir, store, Date.now());
     await recordErasure(erasure, context);
     const erased = await runtime.eraseActions(erasure).catch((fault: unknown) => {
-      const is_held =
+      const isHeld =
         (fault as { code?: unknown } | null)?.code === ('actions_held' satisfies AuditFailure['code']);
-      throw is_held ? new Refusal('conflict', (fault as Error).message) : fault;
+      throw isHeld ? new Refusal('conflict', (fault as Error).message) : fault;
     });
     return { erased, requests_erased: await eraseRequestActions(store, requests) };
   },
@@ -79,24 +79,24 @@ interface ErasureInput {
 
 async function parseErasure(input: ErasureInput, context: Context) {
   const before = dropBlankName(input.before);
-  const event_id = dropBlankName(input.event_id);
-  if ((before === null) === (event_id === null))
+  const eventId = dropBlankName(input.event_id);
+  if ((before === null) === (eventId === null))
     throw new Refusal('invalid_request', 'Name either `before` or `event_id`.');
-  if (event_id === null) {
-    const before_ms = parseTime(before!, context);
-    return { erasure: { before_ms }, requests: { before_ms } };
+  if (eventId === null) {
+    const beforeMs = parseTime(before!, context);
+    return { erasure: { before_ms: beforeMs }, requests: { before_ms: beforeMs } };
   }
-  const { approval_request_id: request_id } = (await findOwnEvent(event_id, context)).metadata;
+  const { approval_request_id: requestId } = (await findOwnEvent(eventId, context)).metadata;
   return {
-    erasure: { event_id },
-    requests: { request_id: typeof request_id === 'string' ? request_id : null },
+    erasure: { event_id: eventId },
+    requests: { request_id: typeof requestId === 'string' ? requestId : null },
   };
 }
 
 function parseTime(before: string, { runtime }: Context): number {
-  const now_ms = runtime.now_ms();
+  const nowMs = runtime.now_ms();
   try {
-    return Math.min(now_ms, parseFilter({ until: before }, now_ms).until_ms ?? now_ms);
+    return Math.min(nowMs, parseFilter({ until: before }, nowMs).until_ms ?? nowMs);
   } catch (error) {
     if (error instanceof AuditFilterError)
       throw new Refusal(

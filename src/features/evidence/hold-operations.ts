@@ -166,27 +166,34 @@ interface HoldInput {
 }
 
 function parseHold(input: HoldInput, context: Context): HoldRow {
-  const created_ms = context.runtime.now_ms();
-  const tenant_id = dropBlankName(resolveTenantOrAll(input, context));
+  const createdMs = context.runtime.now_ms();
+  const tenantId = dropBlankName(resolveTenantOrAll(input, context));
   const names = {
-    tenant_id,
+    tenant_id: tenantId,
     agent_id: dropBlankName(input.agent_id),
     session_id: dropBlankName(input.session_id),
   };
-  const times = parseTimes(input, created_ms);
+  const times = parseTimes(input, createdMs);
   if ([...Object.values(names), ...Object.values(times)].every((value) => value === null))
     throw new Refusal(
       'invalid_request',
       'Name a tenant, an agent, a session or a time. To hold everything, give `since` as `1970-01-01`.',
     );
-  const hold_id = `hold_${created_ms.toString(16).padStart(11, '0').slice(-11)}${randomBytes(7).toString('hex').slice(1)}`;
-  return { hold_id, ...names, ...times, reason: input.reason, created_by: context.caller.id, created_ms };
+  const holdId = `hold_${createdMs.toString(16).padStart(11, '0').slice(-11)}${randomBytes(7).toString('hex').slice(1)}`;
+  return {
+    hold_id: holdId,
+    ...names,
+    ...times,
+    reason: input.reason,
+    created_by: context.caller.id,
+    created_ms: createdMs,
+  };
 }
 
 /** @throws Refusal if a time is not valid, or the range is empty */
-function parseTimes({ since, until }: HoldInput, now_ms: number): Pick<HoldRow, 'since_ms' | 'until_ms'> {
+function parseTimes({ since, until }: HoldInput, nowMs: number): Pick<HoldRow, 'since_ms' | 'until_ms'> {
   try {
-    const { since_ms, until_ms } = parseFilter({ ...(since && { since }), ...(until && { until }) }, now_ms);
+    const { since_ms, until_ms } = parseFilter({ ...(since && { since }), ...(until && { until }) }, nowMs);
     if (since_ms === null || until_ms === null || since_ms < until_ms) return { since_ms, until_ms };
   } catch (error) {
     if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
@@ -200,7 +207,7 @@ async function copyHolds({ runtime }: Context): Promise<void> {
 }
 
 function recordHold(phase: string, reason: string, row: HoldRow, context: Context): Promise<void> {
-  const { hold_id, since, until, reason: hold_reason } = legalHolds.show(row);
+  const { hold_id, since, until, reason: holdReason } = legalHolds.show(row);
   const { tenant_id, agent_id, session_id } = row;
   const about = {
     ...(tenant_id !== null && { tenant_id }),
@@ -208,7 +215,7 @@ function recordHold(phase: string, reason: string, row: HoldRow, context: Contex
     ...(session_id !== null && { session_id }),
   };
   return recordOperatorChange(
-    { phase, reason, metadata: { hold_id, since, until, hold_reason }, about },
+    { phase, reason, metadata: { hold_id, since, until, hold_reason: holdReason }, about },
     context,
   );
 }

@@ -19,23 +19,23 @@ export async function insertHold(trx: Db, row: HoldRow): Promise<void> {
 }
 
 /** Deletes a hold. Returns `false` if there is none with this ID. */
-export async function deleteHold(trx: Db, hold_id: string): Promise<boolean> {
+export async function deleteHold(trx: Db, holdId: string): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('legal_holds')
-    .where('hold_id', '=', hold_id)
+    .where('hold_id', '=', holdId)
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
 /** Copies the holds from the store into the state folder, where every writer of a journal reads them. */
 export async function copyLegalHolds(
-  state_dir: string,
+  stateDir: string,
   { db }: Pick<Store, 'db'>,
-  now_ms: number,
+  nowMs: number,
 ): Promise<void> {
   const rows = await listHoldRows(db);
   const holds = rows.map(({ hold_id, tenant_id, agent_id, session_id, since_ms, until_ms }) => ({
     ...{ hold_id, tenant_id, agent_id, session_id, since_ms, until_ms },
   }));
-  writeLegalHolds(state_dir, holds, now_ms);
+  writeLegalHolds(stateDir, holds, nowMs);
 }

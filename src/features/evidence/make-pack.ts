@@ -45,24 +45,24 @@ export async function makePack(
   control: Pick<PackOptions, 'signal' | 'onProgress'> = {},
 ): Promise<PackSummary> {
   const { state_dir, target, ...options } = request;
-  const keys_dir = join(state_dir, 'keys');
+  const keysDir = join(state_dir, 'keys');
   // Opening the signing key would create one, and a new key proves nothing about old records.
-  if ((await loadPublicKeys(keys_dir)).length === 0)
-    throw new EvidenceFailure('key_missing', `There is no key of an audit log in \`${keys_dir}\`.`);
+  if ((await loadPublicKeys(keysDir)).length === 0)
+    throw new EvidenceFailure('key_missing', `There is no key of an audit log in \`${keysDir}\`.`);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  const work_dir = await mkdtemp(join(dirname(target), '.evidence-'));
+  const workDir = await mkdtemp(join(dirname(target), '.evidence-'));
   try {
     const { manifest, archive } = await buildPack({
       ...options,
       ...control,
       journal_dir: join(state_dir, 'journal'),
       policies_dir: join(state_dir, 'policies'),
-      keys_dir,
-      work_dir,
-      signing_key: await openSigningKey({ dir: keys_dir, now_ms: Date.now }),
+      keys_dir: keysDir,
+      work_dir: workDir,
+      signing_key: await openSigningKey({ dir: keysDir, now_ms: Date.now }),
     });
-    const written = await writeArchive(archive(), join(work_dir, 'pack'), control.signal);
-    await rename(join(work_dir, 'pack'), target);
+    const written = await writeArchive(archive(), join(workDir, 'pack'), control.signal);
+    await rename(join(workDir, 'pack'), target);
     const { window, tenant_id, framework, events, key_id } = manifest;
     return {
       ...{ window, tenant_id, framework, events, key_id, ...written },
@@ -71,7 +71,7 @@ export async function makePack(
       policies_left_out: manifest.policies.left_out.length,
     };
   } finally {
-    await rm(work_dir, { recursive: true, force: true });
+    await rm(workDir, { recursive: true, force: true });
   }
 }
 

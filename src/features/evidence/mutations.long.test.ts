@@ -99,10 +99,10 @@ function isSame(a: readonly PackedFile[], b: readonly PackedFile[]): boolean {
   );
 }
 
-for (const tenant_id of [null, 'acme']) {
-  test(`every random change of a file is found: ${tenant_id ?? 'all tenants'}`, async (t) => {
+for (const tenantId of [null, 'acme']) {
+  test(`every random change of a file is found: ${tenantId ?? 'all tenants'}`, async (t) => {
     const trail = await makeEvidenceLog(t);
-    const path = await writeTestPack(trail, { tenant_id });
+    const path = await writeTestPack(trail, { tenant_id: tenantId });
     const files = await unpack(path);
     const random = openRandom(SEED);
     const target = join(trail.state, 'mutated.tar.gz');
@@ -110,11 +110,11 @@ for (const tenant_id of [null, 'acme']) {
     const missed: string[] = [];
     for (let number = 0; number < COUNT; number++) {
       const { name, mutated } = mutate(files, random);
-      const is_same = isSame(files, mutated);
+      const unchanged = isSame(files, mutated);
       await repack(mutated, target);
       const { broken } = await verifyTestPack(target);
-      if (is_same !== (broken === null)) missed.push(`${number} ${name} ${JSON.stringify(broken)}`);
-      counts[is_same ? 'unchanged' : 'found'] += 1;
+      if (unchanged !== (broken === null)) missed.push(`${number} ${name} ${JSON.stringify(broken)}`);
+      counts[unchanged ? 'unchanged' : 'found'] += 1;
       if (number % 25 !== 0) continue;
       counts.compared += 1;
       const told = await run(process.execPath, [VERIFIER_FILE, target, '--json']).catch((error) => error);
@@ -130,9 +130,9 @@ for (const tenant_id of [null, 'acme']) {
 
 function mutate(files: readonly PackedFile[], random: (bound: number) => number) {
   const names = Object.keys(CONTENT_MUTATIONS);
-  const file_names = Object.keys(FILE_MUTATIONS);
+  const fileNames = Object.keys(FILE_MUTATIONS);
   if (random(5) === 0) {
-    const name = file_names[random(file_names.length)]!;
+    const name = fileNames[random(fileNames.length)]!;
     return { name, mutated: FILE_MUTATIONS[name]!(files, random) };
   }
   const name = names[random(names.length)]!;

@@ -56,8 +56,8 @@ export async function makeEvidencePack(
       ...{ window, tenant_id: command.tenant ?? null, framework: framework ?? null, report, target },
     };
     const summary = await makePack(request, { onProgress: openProgress(terminal) });
-    const now_ms = runtime.now_ms();
-    const own = { event_id: createEventId(now_ms), now_ms, policy_hash: runtime.policy().hash };
+    const nowMs = runtime.now_ms();
+    const own = { event_id: createEventId(nowMs), now_ms: nowMs, policy_hash: runtime.policy().hash };
     await runtime.note(buildPackEvent(summary, { ...own, caller_id: `cli:${getOsUserName()}` }));
     if (command.json) printJson(terminal, { file: target, ...summary });
     else printSummary(summary, target, terminal);
@@ -70,10 +70,10 @@ const PROGRESS_MS = 2_000;
 
 /** Returns a function that prints the progress, at most every two seconds. */
 function openProgress(terminal: Terminal): (progress: EvidenceProgress) => void {
-  let printed_ms = performance.now();
+  let printedMs = performance.now();
   return ({ done_bytes, total_bytes }) => {
-    if (performance.now() - printed_ms < PROGRESS_MS) return;
-    printed_ms = performance.now();
+    if (performance.now() - printedMs < PROGRESS_MS) return;
+    printedMs = performance.now();
     printNotice(
       terminal,
       `${Math.floor((done_bytes / Math.max(1, total_bytes)) * 100)} % of the journal read`,
@@ -106,8 +106,8 @@ export async function verifyEvidencePack(
   terminal: Terminal,
 ): Promise<void> {
   const verifier = await loadVerifier();
-  const public_key = command.publicKey === undefined ? null : await readKey(command.publicKey, terminal);
-  const report = await verifier.verifyPack(resolve(terminal.cwd, pack), { public_key });
+  const publicKey = command.publicKey === undefined ? null : await readKey(command.publicKey, terminal);
+  const report = await verifier.verifyPack(resolve(terminal.cwd, pack), { public_key: publicKey });
   if (command.json) printJson(terminal, report);
   else printReport(report, verifier.formatPackReport(report), terminal);
   if (!report.intact) terminal.exit_code = EXIT.no;

@@ -15,12 +15,12 @@ interface WindowInput {
  *
  * @throws AuditFilterError
  */
-export function parsePackWindow(input: WindowInput, now_ms: number): EvidenceWindow {
+export function parsePackWindow(input: WindowInput, nowMs: number): EvidenceWindow {
   const { since, until } = input;
   const last = input.last || (since ? null : LAST_DEFAULT);
   const filter = last === null ? { ...(since && { since }), ...(until && { until }) } : { last };
-  const parsed = parseFilter(filter, now_ms);
-  const window = { since_ms: parsed.since_ms ?? 0, until_ms: Math.min(now_ms, parsed.until_ms ?? now_ms) };
+  const parsed = parseFilter(filter, nowMs);
+  const window = { since_ms: parsed.since_ms ?? 0, until_ms: Math.min(nowMs, parsed.until_ms ?? nowMs) };
   if (window.since_ms >= window.until_ms)
     throw new AuditFilterError('since', 'must be before the end of the window, and in the past');
   return window;

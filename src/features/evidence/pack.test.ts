@@ -165,9 +165,9 @@ test('limits, an empty journal and a window that ends before it begins are refus
 });
 
 /** Signs the manifest again after a change, as a dishonest operator with the key can. */
-async function resign(files: readonly PackedFile[], state: string, key_dir = 'keys'): Promise<PackedFile[]> {
+async function resign(files: readonly PackedFile[], state: string, keyDir = 'keys'): Promise<PackedFile[]> {
   const { createHash } = await import('node:crypto');
-  const key = await openSigningKey({ dir: join(state, key_dir), now_ms: () => START_MS });
+  const key = await openSigningKey({ dir: join(state, keyDir), now_ms: () => START_MS });
   const [manifest, , ...rest] = files;
   const value = JSON.parse(manifest!.content.toString());
   value.files = rest.map(({ path, content }) => ({
@@ -216,22 +216,25 @@ test('a pack that another key signed is found with the key of the auditor only',
   const path = await writeTestPack(trail);
   const files = await unpack(path);
   const record = files.find(({ path: name }) => name.startsWith('keys/'))!.content.toString();
-  const public_key = readPublicKey(record);
-  const given = await verifyPack(path, { public_key });
+  const publicKey = readPublicKey(record);
+  const given = await verifyPack(path, { public_key: publicKey });
   assert.deepEqual([given.broken, given.key?.source, given.warnings], [null, 'given', []]);
   const other = await makeEvidenceLog(t);
   const foreign = await writeTestPack(other);
   assert.equal((await verifyPack(foreign, { public_key: null })).intact, true);
-  assert.match((await verifyPack(foreign, { public_key })).broken!.reason, /not signed by the given key/);
+  assert.match(
+    (await verifyPack(foreign, { public_key: publicKey })).broken!.reason,
+    /not signed by the given key/,
+  );
 });
 
 test('after a rotation of the key, the first key is enough', async (t) => {
   const trail = await makeEvidenceLog(t, 30);
   const dir = join(trail.state, 'keys');
-  const now_ms = (): number => START_MS;
-  const first = await openSigningKey({ dir, now_ms });
+  const nowMs = (): number => START_MS;
+  const first = await openSigningKey({ dir, now_ms: nowMs });
   const record = await readFile(join(dir, `${first.key_id}.json`), 'utf8');
-  const second = await rotateSigningKey({ dir, now_ms });
+  const second = await rotateSigningKey({ dir, now_ms: nowMs });
   const path = await writeTestPack(trail);
   const { readPublicKey, verifyPack } = await loadVerifier();
   const report = await verifyPack(path, { public_key: readPublicKey(record) });

@@ -51,16 +51,16 @@ export async function runTask(request: TaskRequest, report: (start: TaskStart) =
 }
 
 /** Writes the progress a few times a second at most. */
-function openProgress(state_dir: string, begun: EvidenceTask) {
+function openProgress(stateDir: string, begun: EvidenceTask) {
   let task = begun;
-  let written_ms = Number.NEGATIVE_INFINITY;
+  let writtenMs = Number.NEGATIVE_INFINITY;
   return {
     task: () => task,
     note: (progress: EvidenceProgress): void => {
       task = { ...task, progress };
-      if (performance.now() - written_ms < PROGRESS_MS) return;
-      written_ms = performance.now();
-      writeTask(state_dir, task);
+      if (performance.now() - writtenMs < PROGRESS_MS) return;
+      writtenMs = performance.now();
+      writeTask(stateDir, task);
     },
   };
 }
@@ -80,12 +80,12 @@ async function runVerify(work: Work): Promise<TaskOutcome> {
 
 /** Verifies the chains, and that they have what the index remembers. */
 async function runVerification({ request: { state_dir }, signal, onProgress }: Work): Promise<VerifyReport> {
-  const index_path = join(state_dir, 'index.db');
-  const known_heads = existsSync(index_path) ? await readIndexHeads(index_path) : null;
+  const indexPath = join(state_dir, 'index.db');
+  const knownHeads = existsSync(indexPath) ? await readIndexHeads(indexPath) : null;
   return verifyJournal({
     dir: join(state_dir, 'journal'),
     public_keys: await loadPublicKeys(join(state_dir, 'keys')),
-    ...(known_heads !== null && { known_heads }),
+    ...(knownHeads !== null && { known_heads: knownHeads }),
     ...{ signal, onProgress },
   });
 }
@@ -118,8 +118,8 @@ async function runPack(work: Work): Promise<TaskOutcome> {
 }
 
 function describeOwn({ created_by, policy_hash }: TaskRequest) {
-  const now_ms = Date.now();
-  return { event_id: createEventId(now_ms), now_ms, caller_id: created_by, policy_hash };
+  const nowMs = Date.now();
+  return { event_id: createEventId(nowMs), now_ms: nowMs, caller_id: created_by, policy_hash };
 }
 
 /** Leaves the event in the spool, which the owner of the journal chains. */
@@ -129,9 +129,9 @@ function recordEvent({ state_dir }: TaskRequest, event: AuditEvent): Promise<voi
 
 function describeFailure(error: unknown, signal: AbortSignal): TaskOutcome {
   if (signal.aborted) return { state: 'canceled' };
-  const is_expected = error instanceof EvidenceFailure || error instanceof AuditFailure;
+  const isExpected = error instanceof EvidenceFailure || error instanceof AuditFailure;
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'UNKNOWN';
-  const message = is_expected
+  const message = isExpected
     ? error.message
     : `A file cannot be read or written (${code}). Check the disk, and try again.`;
   return { state: 'failed', error: message };

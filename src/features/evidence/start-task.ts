@@ -8,8 +8,8 @@ import type { TaskRequest, TaskStart } from './task-types.ts';
 const START_MS_MAX = 15_000;
 
 /** Returns the ID of a new task. IDs sort by time. */
-export function createTaskId(now_ms: number): string {
-  const time = now_ms.toString(16).padStart(11, '0').slice(-11);
+export function createTaskId(nowMs: number): string {
+  const time = nowMs.toString(16).padStart(11, '0').slice(-11);
   return `task_${time}${randomBytes(7).toString('hex').slice(1)}`;
 }
 

@@ -128,17 +128,17 @@ export const evidencePackStart = defineOperation({
   refusals: ['conflict', 'not_configured'],
   async run(input, context) {
     const { caller, runtime } = context;
-    const is_named = dropBlankName(input.tenant_id) !== null || dropBlankName(context.tenant_id) !== null;
-    const tenant_id = caller.tenants === '*' && !is_named ? null : resolveTenant(input, context);
+    const isNamed = dropBlankName(input.tenant_id) !== null || dropBlankName(context.tenant_id) !== null;
+    const tenantId = caller.tenants === '*' && !isNamed ? null : resolveTenant(input, context);
     const window = parseWindow(input, runtime.now_ms());
     const framework = dropBlankName(input.framework);
-    const tenants = tenant_id === null ? ('*' as const) : [tenant_id];
+    const tenants = tenantId === null ? ('*' as const) : [tenantId];
     requireJournal(context);
     // Chains what short-lived processes left, so that the pack has it.
     await runtime.queryAudit({ limit: 1 });
     const report =
       framework === null ? [] : await runtime.buildReportFiles({ ...window, framework, tenants });
-    return beginTask('pack', tenant_id, { window, framework, report }, context);
+    return beginTask('pack', tenantId, { window, framework, report }, context);
   },
 });
 
@@ -215,9 +215,9 @@ export const evidencePackDownload = defineOperation({
   },
 });
 
-function parseWindow(input: Parameters<typeof parsePackWindow>[0], now_ms: number): EvidenceWindow {
+function parseWindow(input: Parameters<typeof parsePackWindow>[0], nowMs: number): EvidenceWindow {
   try {
-    return parsePackWindow(input, now_ms);
+    return parsePackWindow(input, nowMs);
   } catch (error) {
     if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
     throw error;
@@ -229,8 +229,8 @@ function maySee({ tenant_id }: EvidenceTask, { caller: { tenants } }: Context): 
   return tenants === '*' || (tenant_id !== null && tenants.includes(tenant_id));
 }
 
-async function requireTask(task_id: string, context: Context): Promise<EvidenceTask> {
-  const task = readTask(context.runtime.limits.state_dir, task_id);
+async function requireTask(id: string, context: Context): Promise<EvidenceTask> {
+  const task = readTask(context.runtime.limits.state_dir, id);
   if (task !== null && maySee(task, context)) return task;
   throw new Refusal('not_found', 'There is no task with this ID on this node. Tasks are kept for a day.');
 }
@@ -242,25 +242,33 @@ function requireJournal({ runtime }: Context): void {
 
 async function beginTask(
   kind: TaskKind,
-  tenant_id: string | null,
+  tenantId: string | null,
   pack: TaskRequest['pack'],
   context: Context,
 ) {
   requireJournal(context);
   const { runtime, caller } = context;
   const { state_dir } = runtime.limits;
-  const created_ms = Date.now();
-  const task_id = createTaskId(created_ms);
-  pruneTasks(state_dir, created_ms);
+  const createdMs = Date.now();
+  const id = createTaskId(createdMs);
+  pruneTasks(state_dir, createdMs);
   const outcome = await startTask({
-    ...{ task_id, kind, tenant_id, created_by: caller.id, created_ms, state_dir, pack },
+    ...{
+      task_id: id,
+      kind,
+      tenant_id: tenantId,
+      created_by: caller.id,
+      created_ms: createdMs,
+      state_dir,
+      pack,
+    },
     service_version: runtime.version,
     policy_hash: runtime.policy().hash,
   });
   if (outcome === 'busy') throw new Refusal('conflict', `${RUNNING[kind]} Wait until it ends, or cancel it.`);
   if (outcome === 'failed')
     throw new Refusal('unavailable', 'The process for this could not be started. Try again.');
-  return describeTask(await requireTask(task_id, context));
+  return describeTask(await requireTask(id, context));
 }
 
 const RUNNING: Readonly<Record<TaskKind, string>> = {

@@ -36,7 +36,7 @@ test('nothing opens with any bit of it flipped', () => {
 
 test('a value opens for its owner, in its place, under its key, and nowhere else', () => {
   const sealed = encryptValue('a value', OWNER, BOUND, KEY);
-  const other_key = deriveMasterKey('K'.repeat(43));
+  const otherKey = deriveMasterKey('K'.repeat(43));
   const attempts: readonly (string | null)[] = [
     decryptValue(sealed, { ...OWNER, agent_id: 'other-bot' }, BOUND, KEY),
     decryptValue(sealed, { ...OWNER, tenant_id: 'acme' }, BOUND, KEY),
@@ -45,9 +45,9 @@ test('a value opens for its owner, in its place, under its key, and nowhere else
     decryptValue(sealed, OWNER, BOUND.with(3, '7'), KEY),
     decryptValue(sealed, OWNER, BOUND.slice(1), KEY),
     decryptValue(sealed, OWNER, [BOUND], KEY),
-    decryptValue(sealed, OWNER, BOUND, other_key),
-    decryptValue(sealed, OWNER, BOUND, { ...other_key, key_id: KEY.key_id }),
-    decryptValue(sealed, OWNER, BOUND, { ...KEY, key_id: other_key.key_id }),
+    decryptValue(sealed, OWNER, BOUND, otherKey),
+    decryptValue(sealed, OWNER, BOUND, { ...otherKey, key_id: KEY.key_id }),
+    decryptValue(sealed, OWNER, BOUND, { ...KEY, key_id: otherKey.key_id }),
     decryptValue(randomBytes(60), OWNER, BOUND, KEY),
   ];
   assert.deepEqual(attempts, Array(11).fill(null));

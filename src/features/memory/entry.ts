@@ -59,9 +59,9 @@ export function computeSlots({ tenant_id, agent_id, schema_name, scope, subject,
 /** Returns the hash of a session, user or agent in one memory document. */
 export function computeOwnerSlot(
   { tenant_id, agent_id, scope, subject }: MemoryOwner,
-  schema_name: string,
+  schemaName: string,
 ): string {
-  return computeSlot('owner', tenant_id, agent_id, schema_name, scope, subject);
+  return computeSlot('owner', tenant_id, agent_id, schemaName, scope, subject);
 }
 
 /** Returns the hash of an agent over all of its entries. */

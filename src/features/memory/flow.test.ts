@@ -23,17 +23,17 @@ const RULES = [
 withStores('memory and sessions', (law) => {
   law('what memory gives out is read by the session, with where it came from', async ({ store }) => {
     const { writeValue, resolveValue, value, ports } = await openTestMemory(store, { rules: RULES });
-    const act = async (session_id: string, parts: object) => {
+    const act = async (sessionId: string, parts: object) => {
       const it = buildExampleCrossing('x', {
         boundary: 'action',
         agent_id: MEMORY_SUBJECT.agent_id,
-        session_id,
+        session_id: sessionId,
         now_ms: MEMORY_NOW_MS,
         ...parts,
       });
       return (await enforce(it, MEMORY_CALLER, 'intercept_tool', ports)).verdict.rule;
     };
-    const mail = (session_id: string) => act(session_id, { phase: 'request', tool: 'send_mail' });
+    const mail = (sessionId: string) => act(sessionId, { phase: 'request', tool: 'send_mail' });
     await act('reading', { phase: 'response', tool: 'browse', declared_tags: ['untrusted.web'] });
     assert.equal(await mail('reading'), 'no-mail-after-the-web');
     const handle = (await writeValue('motto', 'from a page', { session_id: 'reading' })) as string;

@@ -41,13 +41,13 @@ function buildPurge({ store: open, ports }: MemoryJobParts): MaintenanceJob['run
   let clock: MemoryClock | null = null;
   return async () => {
     const store = await open();
-    const latest_ms = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
-    clock ??= openMemoryClock(ports().now_ms, () => performance.now(), latest_ms);
-    const now_ms = clock.now_ms();
+    const latestMs = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
+    clock ??= openMemoryClock(ports().now_ms, () => performance.now(), latestMs);
+    const nowMs = clock.now_ms();
     // Without entries nothing can become valid again, so an idle service writes nothing.
     if ((await listStoredKeyIds(store)).length > 0)
-      await writeMemoryState(store.db, 'latest_ms', `${Math.max(now_ms, latest_ms)}`);
-    const purged = await purgeBatch(store, now_ms);
+      await writeMemoryState(store.db, 'latest_ms', `${Math.max(nowMs, latestMs)}`);
+    const purged = await purgeBatch(store, nowMs);
     if (purged > 0) await ports().record(buildPurgeEvent(ports(), purged, 'schedule', 'service:schedule'));
     return purged === PURGE_BATCH_ROWS;
   };
@@ -77,7 +77,7 @@ function buildReencryption({ config, store: open, log }: MemoryJobParts): Mainte
     // Another process that shares the store may have activated a newer key.
     if (keys === null || (await readMemoryState(store.db, 'key_id')) !== keys.current.key_id) return false;
     const old = (await listStoredKeyIds(store)).filter(
-      (key_id) => isPreviousKey(key_id, keys) && !done.has(key_id),
+      (keyId) => isPreviousKey(keyId, keys) && !done.has(keyId),
     );
     const [first] = old;
     if (first === undefined) {
@@ -97,8 +97,8 @@ function buildReencryption({ config, store: open, log }: MemoryJobParts): Mainte
   };
 }
 
-function isPreviousKey(key_id: string, keys: MasterKeys): boolean {
-  return key_id !== keys.current.key_id && keys.by_id.has(key_id);
+function isPreviousKey(keyId: string, keys: MasterKeys): boolean {
+  return keyId !== keys.current.key_id && keys.by_id.has(keyId);
 }
 
 async function reencryptRows(store: Store, keys: MasterKeys, pass: ReencryptionProgress): Promise<boolean> {

@@ -18,13 +18,13 @@ import { isKeyInUse, listStoredKeyIds, readMemoryState, writeMemoryState } from 
 export function openKeyActivation(
   place: MasterKeySettings,
   store: Store,
-  wall_ms: () => number,
+  wallMs: () => number,
 ): (policy: Pick<Policy, 'memory_schemas'>) => Promise<void> {
-  let is_done = false;
+  let isDone = false;
   return async ({ memory_schemas }) => {
-    if (is_done || memory_schemas.length === 0) return;
-    await activateMasterKeys(place, store, wall_ms);
-    is_done = true;
+    if (isDone || memory_schemas.length === 0) return;
+    await activateMasterKeys(place, store, wallMs);
+    isDone = true;
   };
 }
 
@@ -37,10 +37,10 @@ export function openKeyActivation(
 export async function activateMasterKeys(
   place: MasterKeySettings,
   store: Store,
-  wall_ms: () => number,
+  wallMs: () => number,
 ): Promise<MasterKeys> {
-  const latest_ms = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
-  const { now_ms } = openMemoryClock(wall_ms, () => 0, latest_ms);
+  const latestMs = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
+  const { now_ms } = openMemoryClock(wallMs, () => 0, latestMs);
   const present = readMasterKeys(place);
   await refuseUnreadable(place, present, store, now_ms());
   if (present === null) createKeyFile(place.state_dir);
@@ -56,16 +56,16 @@ async function refuseUnreadable(
   place: MasterKeySettings,
   keys: MasterKeys | null,
   store: Store,
-  now_ms: number,
+  nowMs: number,
 ): Promise<void> {
-  for (const key_id of await listStoredKeyIds(store)) {
-    if (keys?.by_id.has(key_id) || !(await isKeyInUse(store, key_id, now_ms))) continue;
-    throw new StartFailure('state_unusable', describeUnreadable(place, key_id));
+  for (const keyId of await listStoredKeyIds(store)) {
+    if (keys?.by_id.has(keyId) || !(await isKeyInUse(store, keyId, nowMs))) continue;
+    throw new StartFailure('state_unusable', describeUnreadable(place, keyId));
   }
 }
 
-function describeUnreadable({ state_dir, memory }: MasterKeySettings, key_id: string): string {
-  const what = `Memory holds entries under the master key \`${key_id}\`, which is missing, so the entries cannot be read. Nothing was changed.`;
+function describeUnreadable({ state_dir, memory }: MasterKeySettings, keyId: string): string {
+  const what = `Memory holds entries under the master key \`${keyId}\`, which is missing, so the entries cannot be read. Nothing was changed.`;
   const file = `the file \`${buildMemoryKeyPath(state_dir)}\``;
   return memory.master_key === undefined
     ? `${what} Restore ${file}, or set \`memory.master_key\` to that key.`

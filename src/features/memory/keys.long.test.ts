@@ -16,10 +16,13 @@ import {
 } from './testing/test-memory.ts';
 
 const NEW_KEY = 'another-master-key-'.padEnd(43, '2');
-const now_ms = () => MEMORY_NOW_MS;
+const nowMs = () => MEMORY_NOW_MS;
 
-function getPlace(state_dir: string, master_key?: string, previous_keys: string[] = []): MasterKeySettings {
-  return { state_dir, memory: { ...(master_key !== undefined && { master_key }), previous_keys } };
+function getPlace(stateDir: string, masterKey?: string, previousKeys: string[] = []): MasterKeySettings {
+  return {
+    state_dir: stateDir,
+    memory: { ...(masterKey !== undefined && { master_key: masterKey }), previous_keys: previousKeys },
+  };
 }
 
 /** Returns the whole content of the memory tables. */
@@ -33,7 +36,7 @@ async function getContent(store: Store) {
 function createResealer(store: Store, config: MasterKeySettings) {
   const reported: string[] = [];
   const log = (message: string) => void reported.push(message);
-  const own = buildExamplePorts([], { now_ms });
+  const own = buildExamplePorts([], { now_ms: nowMs });
   const [, reseal] = buildMemoryJobs({
     config,
     store: async () => store,
@@ -47,68 +50,68 @@ const REFUSAL = { name: 'StartFailure', code: 'state_unusable' };
 
 withStores('keys of memory', (law) => {
   law('the key is made once, for its owner alone, and never over another', async ({ store }) =>
-    withStateDir(async (state_dir) => {
-      const place = getPlace(state_dir);
-      const path = buildMemoryKeyPath(state_dir);
-      const admit = openKeyActivation(place, store, now_ms);
+    withStateDir(async (stateDir) => {
+      const place = getPlace(stateDir);
+      const path = buildMemoryKeyPath(stateDir);
+      const admit = openKeyActivation(place, store, nowMs);
       await admit({ memory_schemas: [] });
       assert.ok(!existsSync(path), 'no document asks for memory');
       await admit({ memory_schemas: [{}] as never });
       assert.equal(statSync(path).mode & 0o777, 0o600);
       const key = readFileSync(path, 'utf8');
       assert.match(key, /^[A-Za-z0-9_-]{43}\n$/);
-      const first = await activateMasterKeys(place, store, now_ms);
-      assert.equal((await activateMasterKeys(place, store, now_ms)).current.key_id, first.current.key_id);
+      const first = await activateMasterKeys(place, store, nowMs);
+      assert.equal((await activateMasterKeys(place, store, nowMs)).current.key_id, first.current.key_id);
       assert.equal(readFileSync(path, 'utf8'), key);
       assert.deepEqual((await getContent(store)).state, [{ name: 'key_id', value: first.current.key_id }]);
       writeFileSync(path, 'no key at all');
-      await assert.rejects(activateMasterKeys(place, store, now_ms), REFUSAL);
+      await assert.rejects(activateMasterKeys(place, store, nowMs), REFUSAL);
       assert.equal(readFileSync(path, 'utf8'), 'no key at all');
     }),
   );
 
   law('a wrong or lost master key is refused at the start, and nothing is changed', async ({ store }) =>
-    withStateDir(async (state_dir) => {
+    withStateDir(async (stateDir) => {
       const { writeValue } = await openTestMemory(store);
       const handle = (await writeValue('sealed', 'x')) as string;
       const before = await getContent(store);
       const refused: readonly [MasterKeySettings, RegExp][] = [
         [
-          getPlace(state_dir, NEW_KEY),
+          getPlace(stateDir, NEW_KEY),
           /master key `mk_[0-9a-f]{16}`.*Nothing was changed.*`memory.previous_keys`/,
         ],
-        [getPlace(state_dir, NEW_KEY, [`${TEST_MASTER_KEY}x`]), /Nothing was changed/],
-        [getPlace(state_dir), /Restore the file.*memory-key/],
+        [getPlace(stateDir, NEW_KEY, [`${TEST_MASTER_KEY}x`]), /Nothing was changed/],
+        [getPlace(stateDir), /Restore the file.*memory-key/],
       ];
       for (const [place, message] of refused) {
-        await assert.rejects(activateMasterKeys(place, store, now_ms), { ...REFUSAL, message });
+        await assert.rejects(activateMasterKeys(place, store, nowMs), { ...REFUSAL, message });
         assert.deepEqual(await getContent(store), before);
-        assert.ok(!existsSync(buildMemoryKeyPath(state_dir)), 'no key is made where one was lost');
+        assert.ok(!existsSync(buildMemoryKeyPath(stateDir)), 'no key is made where one was lost');
       }
       assert.equal(refused.length, 3);
-      await activateMasterKeys(getPlace(state_dir, TEST_MASTER_KEY), store, now_ms);
+      await activateMasterKeys(getPlace(stateDir, TEST_MASTER_KEY), store, nowMs);
       const again = await openTestMemory(store);
       assert.equal(await again.resolveValue(handle), 'x');
       // A lost key is not required once all entries that need it have expired.
-      await activateMasterKeys(getPlace(state_dir), store, () => MEMORY_NOW_MS + 2 * HOUR_MS);
-      assert.ok(existsSync(buildMemoryKeyPath(state_dir)));
+      await activateMasterKeys(getPlace(stateDir), store, () => MEMORY_NOW_MS + 2 * HOUR_MS);
+      assert.ok(existsSync(buildMemoryKeyPath(stateDir)));
     }),
   );
 
   law('a lost key file is the same refusal', async ({ store }) =>
-    withStateDir(async (state_dir) => {
-      const place = getPlace(state_dir);
-      await activateMasterKeys(place, store, now_ms);
-      const key = readFileSync(buildMemoryKeyPath(state_dir), 'utf8');
+    withStateDir(async (stateDir) => {
+      const place = getPlace(stateDir);
+      await activateMasterKeys(place, store, nowMs);
+      const key = readFileSync(buildMemoryKeyPath(stateDir), 'utf8');
       const { writeValue, resolveValue } = await openTestMemory(store, { master_key: key.trim() });
       const handle = (await writeValue('sealed', 'x')) as string;
-      rmSync(buildMemoryKeyPath(state_dir));
-      await assert.rejects(activateMasterKeys(place, store, now_ms), REFUSAL);
-      writeFileSync(buildMemoryKeyPath(state_dir), key);
-      await activateMasterKeys(place, store, now_ms);
+      rmSync(buildMemoryKeyPath(stateDir));
+      await assert.rejects(activateMasterKeys(place, store, nowMs), REFUSAL);
+      writeFileSync(buildMemoryKeyPath(stateDir), key);
+      await activateMasterKeys(place, store, nowMs);
       assert.equal(await resolveValue(handle), 'x');
       // The key of the file still decrypts its entries after the configuration sets another key.
-      const keys = await activateMasterKeys(getPlace(state_dir, NEW_KEY), store, now_ms);
+      const keys = await activateMasterKeys(getPlace(stateDir, NEW_KEY), store, nowMs);
       assert.equal(keys.by_id.size, 2);
     }),
   );
@@ -139,16 +142,16 @@ withStores('keys of memory', (law) => {
       const second = createResealer(store, both.place);
       let rounds = 0;
       for (let more = true; more; rounds++) {
-        const [has_more] = await Promise.all([
+        const [hasMore] = await Promise.all([
           second.run(),
           both.writeValue('sealed', `again ${rounds}`, { session_id: `s-${229 - rounds}` }),
         ]);
-        more = has_more;
+        more = hasMore;
       }
       assert.equal(rounds, 3);
       assert.deepEqual(second.told, ['memory is encrypted under the new key, and the old one is not needed']);
-      const key_ids = await store.db.selectFrom('memory_entries').select('key_id').distinct().execute();
-      assert.equal(key_ids.length, 1);
+      const keyIds = await store.db.selectFrom('memory_entries').select('key_id').distinct().execute();
+      assert.equal(keyIds.length, 1);
       const alone = await openTestMemory(store, { master_key: NEW_KEY });
       let same = 0;
       for (const [at, handle] of handles.entries()) {

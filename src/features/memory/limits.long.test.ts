@@ -107,11 +107,16 @@ withStores('limits of memory', (law) => {
   law('all sessions of an agent together have a bound, in entries and in bytes', async ({ store }) => {
     const limits = { agent_entries_max: 3, agent_bytes_max: 1_000 };
     const { writeValue, memory } = await openTestMemory(store, { limits });
-    for (const session_id of ['a', 'b', 'c']) assert.ok(await writeValue('text', 'x', { session_id }));
+    for (const sessionId of ['a', 'b', 'c'])
+      assert.ok(await writeValue('text', 'x', { session_id: sessionId }));
     const request = { key: 'text', value: 'x', schema: null, declared_tags: [] };
-    const rule = async (value: string, session_id: string, agent_id = MEMORY_SUBJECT.agent_id) =>
-      (await memory.write({ ...MEMORY_SUBJECT, agent_id, session_id }, MEMORY_CALLER, { ...request, value }))
-        .ruling.verdict.rule;
+    const rule = async (value: string, sessionId: string, agentId = MEMORY_SUBJECT.agent_id) =>
+      (
+        await memory.write({ ...MEMORY_SUBJECT, agent_id: agentId, session_id: sessionId }, MEMORY_CALLER, {
+          ...request,
+          value,
+        })
+      ).ruling.verdict.rule;
     assert.equal(await rule('x', 'd'), 'memory.agent_entries_max');
     assert.equal(await rule('y'.repeat(992), 'c'), 'default.allow');
     assert.equal(await rule('y'.repeat(993), 'c'), 'memory.agent_bytes_max');

@@ -19,8 +19,8 @@ export type MasterKeySettings = Pick<Config, 'state_dir'> & {
 const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** Returns the path of the key that the service creates itself. */
-export function buildMemoryKeyPath(state_dir: string): string {
-  return join(state_dir, 'memory-key');
+export function buildMemoryKeyPath(stateDir: string): string {
+  return join(stateDir, 'memory-key');
 }
 
 /**
@@ -36,12 +36,12 @@ export function readMasterKeys({ state_dir, memory }: MasterKeySettings): Master
 }
 
 /** Creates the key of the state folder (mode 0600) unless it exists. */
-export function createKeyFile(state_dir: string): void {
-  writePrivateFile(buildMemoryKeyPath(state_dir), randomBytes(32).toString('base64url'), 'keep');
+export function createKeyFile(stateDir: string): void {
+  writePrivateFile(buildMemoryKeyPath(stateDir), randomBytes(32).toString('base64url'), 'keep');
 }
 
-function readKeyFile(state_dir: string): string | null {
-  const path = buildMemoryKeyPath(state_dir);
+function readKeyFile(stateDir: string): string | null {
+  const path = buildMemoryKeyPath(stateDir);
   try {
     const key = readOwnFileSync(path).trim();
     restrictMode(path);

@@ -55,15 +55,15 @@ const JUMPS: readonly (readonly [string, number, readonly (readonly [number, num
 
 test('the clock never goes back', () => {
   let ran = 0;
-  for (const [name, latest_ms, steps] of JUMPS) {
+  for (const [name, latestMs, steps] of JUMPS) {
     let [wall, steady] = steps[0]!;
     const clock = openMemoryClock(
       () => wall,
       () => steady,
-      latest_ms,
+      latestMs,
     );
-    for (const [wall_now, steady_now, shown] of steps) {
-      [wall, steady] = [wall_now, steady_now];
+    for (const [wallNow, steadyNow, shown] of steps) {
+      [wall, steady] = [wallNow, steadyNow];
       assert.equal(clock.now_ms(), shown, name);
       ran++;
     }

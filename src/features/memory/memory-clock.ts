@@ -6,22 +6,18 @@ export interface MemoryClock {
 
 /**
  * Opens a clock over the wall clock of the machine. If the wall clock is set back, time continues from the last value
- * at the rate of the steady clock. `latest_ms` is the latest time of any process, so that a restart makes no expired
+ * at the rate of the steady clock. `latestMs` is the latest time of any process, so that a restart makes no expired
  * entry valid again.
  */
-export function openMemoryClock(
-  wall_ms: () => number,
-  steady_ms: () => number,
-  latest_ms: number,
-): MemoryClock {
-  let time_ms = Math.max(wall_ms(), latest_ms);
-  let seen_ms = steady_ms();
+export function openMemoryClock(wallMs: () => number, steadyMs: () => number, latestMs: number): MemoryClock {
+  let timeMs = Math.max(wallMs(), latestMs);
+  let seenMs = steadyMs();
   return {
     now_ms: () => {
-      const steady = steady_ms();
-      time_ms = Math.max(wall_ms(), time_ms + steady - seen_ms);
-      seen_ms = steady;
-      return Math.floor(time_ms);
+      const steady = steadyMs();
+      timeMs = Math.max(wallMs(), timeMs + steady - seenMs);
+      seenMs = steady;
+      return Math.floor(timeMs);
     },
   };
 }

@@ -59,7 +59,7 @@ export function buildMemoryCrossing(
   { subject, ports }: MemoryContext,
   memory: MemoryUse,
   content: Content,
-  declared_tags: readonly Tag[],
+  declaredTags: readonly Tag[],
 ): Crossing {
   const { tenant_id, agent_id, session_id, source_agent_id, destination_agent_id } = subject;
   const acting = {
@@ -67,7 +67,7 @@ export function buildMemoryCrossing(
     agent_id,
     session_id,
     source_agent_id: source_agent_id ?? agent_id,
-    declared_tags,
+    declared_tags: declaredTags,
     now_ms: ports.now_ms(),
   };
   const phase = memory.operation === 'write' ? 'request' : 'response';
@@ -134,8 +134,8 @@ export interface MemoryResources {
 export function openMemoryResources(parts: MemoryParts): MemoryResources {
   const openWithoutKeys = createLazyValue(async () => {
     const store = await parts.store();
-    const latest_ms = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
-    return { store, clock: openMemoryClock(parts.ports().now_ms, parts.steady_ms, latest_ms) };
+    const latestMs = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
+    return { store, clock: openMemoryClock(parts.ports().now_ms, parts.steady_ms, latestMs) };
   }).open;
   const { open } = createLazyValue(async (): Promise<MemoryStore> => {
     const keys = readMasterKeys(parts.keys);

@@ -43,7 +43,7 @@ withStores('memory', (law) => {
 
   law('a row with anything changed in it is never given', async ({ store }) => {
     const { writeValue, resolveValue, memory, events } = await openTestMemory(store);
-    const entry_id = (await writeValue('sealed', PLAIN)) as string;
+    const entryId = (await writeValue('sealed', PLAIN)) as string;
     const rows = store.db.selectFrom('memory_entries').selectAll();
     const row = await rows.executeTakeFirstOrThrow();
     let ran = 0;
@@ -54,7 +54,7 @@ withStores('memory', (law) => {
           .set({ [column]: other })
           .execute();
         const note = `${column} ${other}`;
-        assert.equal(await resolveValue(entry_id), null, note);
+        assert.equal(await resolveValue(entryId), null, note);
         assert.equal((await memory.readKey(MEMORY_SUBJECT, MEMORY_CALLER, 'sealed', null)).value, null, note);
         assert.deepEqual((await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100)).entries, [], note);
         await store.db
@@ -65,7 +65,7 @@ withStores('memory', (law) => {
       }
     }
     assert.equal(ran, 512);
-    assert.equal(await resolveValue(entry_id), PLAIN);
+    assert.equal(await resolveValue(entryId), PLAIN);
     assert.ok(events.some(({ policy_name }) => policy_name === 'memory.unreadable'));
     assert.equal(events.find(({ policy_name }) => policy_name === 'memory.unreadable')?.decision, 'block');
   });
@@ -76,8 +76,8 @@ withStores('memory', (law) => {
     const other = { agent_id: 'other-bot' };
     const theirs = (await writeValue('sealed', 'their own', other)) as string;
     const rows = await store.db.selectFrom('memory_entries').selectAll().orderBy('agent_id').execute();
-    const [their_row, own_row] = rows as [EntryRow, EntryRow];
-    const { sealed, key_id } = own_row;
+    const [theirRow, ownRow] = rows as [EntryRow, EntryRow];
+    const { sealed, key_id } = ownRow;
     await store.db
       .updateTable('memory_entries')
       .set({ sealed, key_id })
@@ -87,11 +87,11 @@ withStores('memory', (law) => {
     await store.db.deleteFrom('memory_entries').where('entry_id', '=', own).execute();
     await store.db
       .updateTable('memory_entries')
-      .set({ ...own_row, slot: their_row.slot, agent_id: 'other-bot' })
+      .set({ ...ownRow, slot: theirRow.slot, agent_id: 'other-bot' })
       .execute();
     assert.equal(await resolveValue(own, other), null);
     assert.equal(await value('sealed', other), null);
-    await store.db.updateTable('memory_entries').set(own_row).execute();
+    await store.db.updateTable('memory_entries').set(ownRow).execute();
     assert.equal(await resolveValue(own), PLAIN);
   });
 
@@ -152,14 +152,14 @@ withStores('memory', (law) => {
   law(
     'while the store is away everything is refused and written down, and it comes back by itself',
     async ({ store }) => {
-      let is_there = true;
+      let isThere = true;
       const { writeValue, resolveValue, memory, events } = await openTestMemory(store, {
         store: async () => {
-          if (is_there) return store;
+          if (isThere) return store;
           throw new StoreFailure('store_unavailable', 'It is away.');
         },
       });
-      is_there = false;
+      isThere = false;
       const calls = [
         () => writeValue('text', PLAIN),
         () => resolveValue(`hdl_${'0'.repeat(32)}`),
@@ -170,7 +170,7 @@ withStores('memory', (law) => {
       for (const call of calls) await assert.rejects(call, Unavailable);
       const rules = events.map(({ policy_name, decision }) => `${policy_name} ${decision}`);
       assert.equal(rules.filter((rule) => rule === 'fault.store block').length, 4);
-      is_there = true;
+      isThere = true;
       const handle = (await writeValue('text', PLAIN)) as string;
       assert.equal(await resolveValue(handle), PLAIN);
     },

@@ -21,7 +21,7 @@ export function openMemory(parts: MemoryParts): Memory {
     write: (subject, caller, request) => writeMemory(contextFor(subject, caller), request),
     readKey: (subject, caller, key, schema) => readMemoryKey(contextFor(subject, caller), key, schema),
     list: (subject, caller, schema, limit) => listMemory(contextFor(subject, caller), schema, limit),
-    resolve: (subject, caller, handle_id) => resolveHandle(contextFor(subject, caller), handle_id),
+    resolve: (subject, caller, handleId) => resolveHandle(contextFor(subject, caller), handleId),
     purge: async ({ id }) => {
       try {
         const { store, clock } = await resources.openWithoutKeys();

@@ -43,11 +43,11 @@ withStores('owners of memory', (law) => {
           const out = await memory.resolve(as, MEMORY_CALLER, handles[scope]);
           const read = await memory.readKey(as, MEMORY_CALLER, KEYS[scope], null);
           const listed = await memory.list(as, MEMORY_CALLER, null, 100);
-          const handles_listed = listed.entries.map(({ handle_id }) => handle_id);
+          const handlesListed = listed.entries.map(({ handle_id }) => handle_id);
           const may = given.includes(scope);
           assert.equal(out.value !== null, may, `${who} ${scope}`);
           assert.equal(read.value !== null, may, `${who} ${scope}`);
-          assert.equal(handles_listed.includes(handles[scope]), may, `${who} ${scope}`);
+          assert.equal(handlesListed.includes(handles[scope]), may, `${who} ${scope}`);
           if (!may) assert.deepEqual(pickReported(out), pickReported(nothing), `${who} ${scope}`);
           ran++;
         }
@@ -145,12 +145,12 @@ withStores('owners of memory', (law) => {
         },
       ],
     });
-    const write = (it: string, subject: Partial<MemorySubject> = {}, declared_tags: string[] = []) =>
+    const write = (it: string, subject: Partial<MemorySubject> = {}, declaredTags: string[] = []) =>
       memory.write({ ...MEMORY_SUBJECT, ...subject }, MEMORY_CALLER, {
         key: 'text',
         value: it,
         schema: null,
-        declared_tags,
+        declared_tags: declaredTags,
       });
     assert.equal((await write(`the key is ${key}`)).ruling.verdict.rule, 'builtin.secret.action');
     assert.equal(await value('text'), null);

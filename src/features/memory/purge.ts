@@ -5,19 +5,19 @@ import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { PURGE_BATCH_ROWS, purgeBatch } from './rows.ts';
 
 /** Deletes all expired entries and returns their number. */
-export async function purgeExpiredEntries(store: Store, now_ms: number): Promise<number> {
+export async function purgeExpiredEntries(store: Store, nowMs: number): Promise<number> {
   let purged = 0;
   for (let batch = PURGE_BATCH_ROWS; batch === PURGE_BATCH_ROWS; purged += batch)
-    batch = await purgeBatch(store, now_ms);
+    batch = await purgeBatch(store, nowMs);
   return purged;
 }
 
 /** Builds the audit event of a purge. */
 export function buildPurgeEvent(
   { now_ms, new_event_id, policy }: Pick<EnforcementPorts, 'now_ms' | 'new_event_id' | 'policy'>,
-  purged_count: number,
+  purgedCount: number,
   trigger: 'manual' | 'schedule',
-  caller_id: string,
+  callerId: string,
 ): AuditEvent {
   return buildServiceEvent({
     event_id: new_event_id(now_ms()),
@@ -26,8 +26,8 @@ export function buildPurgeEvent(
     phase: 'retention_purge',
     done: true,
     reason: 'Expired entries of memory were deleted.',
-    caller_id,
+    caller_id: callerId,
     policy_hash: policy.hash,
-    metadata: { purged_count, trigger },
+    metadata: { purged_count: purgedCount, trigger },
   });
 }

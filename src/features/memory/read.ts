@@ -69,12 +69,12 @@ export async function readMemoryKey(
 /** Lists the caller's entries by field name: metadata and handles without values. */
 export async function listMemory(
   context: MemoryContext,
-  schema_name: string | null,
+  schemaName: string | null,
   limit: number,
 ): Promise<MemoryReadResult> {
   const use = buildMemoryUse('read', null, null);
   const schemas = listMemorySchemas(context.ports.policy, context.subject.tenant_id).filter(
-    ({ name }) => schema_name === null || name === schema_name,
+    ({ name }) => schemaName === null || name === schemaName,
   );
   if (schemas.length === 0) return refuseRead(context, use, explainUnknownKey(context));
   const crossing = buildMemoryCrossing(context, use, NO_CONTENT, []);
@@ -117,26 +117,26 @@ function listRow(
  * Returns the value of a handle to its owner, as the policy allows. A handle of another owner gets the same response as
  * an unknown handle.
  */
-export async function resolveHandle(context: MemoryContext, handle_id: string): Promise<MemoryReadResult> {
-  const use = { ...buildMemoryUse('resolve', null, null), handle_id: isHandle(handle_id) ? handle_id : null };
+export async function resolveHandle(context: MemoryContext, handleId: string): Promise<MemoryReadResult> {
+  const use = { ...buildMemoryUse('resolve', null, null), handle_id: isHandle(handleId) ? handleId : null };
   const { ports, subject } = context;
   if (listMemorySchemas(ports.policy, subject.tenant_id).length === 0)
     return refuseRead(context, use, explainUnknownKey(context));
-  const found_row =
+  const foundRow =
     use.handle_id === null
       ? null
-      : await useMemoryStore(context, use, (opened) => findOwnRow(context, opened, handle_id));
-  if (found_row === null) return refuseRead(context, use, MISSING);
+      : await useMemoryStore(context, use, (opened) => findOwnRow(context, opened, handleId));
+  if (foundRow === null) return refuseRead(context, use, MISSING);
   const found = findMemoryField(
     context.ports.policy,
-    found_row.row.tenant_id,
-    found_row.row.field,
-    found_row.row.schema_name,
+    foundRow.row.tenant_id,
+    foundRow.row.field,
+    foundRow.row.schema_name,
   );
   if (found === null) return refuseRead(context, use, MISSING);
-  if (found_row.entry === null)
-    return refuseUnreadable(context, buildMemoryUse('resolve', found, handle_id), found_row.row);
-  return giveValue(context, buildMemoryUse('resolve', found, handle_id), found, found_row.entry, false);
+  if (foundRow.entry === null)
+    return refuseUnreadable(context, buildMemoryUse('resolve', found, handleId), foundRow.row);
+  return giveValue(context, buildMemoryUse('resolve', found, handleId), found, foundRow.entry, false);
 }
 
 const MISSING: BlockReason = {
@@ -154,19 +154,19 @@ interface FoundRow {
 async function findOwnRow(
   context: MemoryContext,
   { store, keys, clock }: MemoryStore,
-  handle_id: string,
+  handleId: string,
 ): Promise<FoundRow | null> {
-  const row = await findRowByHandle(store, handle_id);
+  const row = await findRowByHandle(store, handleId);
   if (row === undefined || row.expires_at_ms <= clock.now_ms()) return null;
   const owner = resolveOwner(row.scope as MemoryEntry['scope'], context);
-  const is_own =
+  const isOwn =
     owner !== null &&
     row.tenant_id === owner.tenant_id &&
     row.agent_id === owner.agent_id &&
     row.subject === owner.subject;
-  if (is_own) return { row, entry: decryptRow(row, keys) };
+  if (isOwn) return { row, entry: decryptRow(row, keys) };
   // This goes to the service log only, because an agent may read its own audit events.
-  context.parts.log.warn('a handle was requested by an agent that does not own it', { handle_id });
+  context.parts.log.warn('a handle was requested by an agent that does not own it', { handle_id: handleId });
   return null;
 }
 
@@ -184,7 +184,7 @@ function isInSlot(
 }
 
 /**
- * Evaluates a value as a tool result and returns what the policy leaves of it. With `as_handle` the value is not
+ * Evaluates a value as a tool result and returns what the policy leaves of it. With `asHandle` the value is not
  * returned.
  */
 async function giveValue(
@@ -192,18 +192,18 @@ async function giveValue(
   use: MemoryUse,
   { field }: DeclaredMemoryField,
   entry: MemoryEntry,
-  as_handle: boolean,
+  asHandle: boolean,
 ): Promise<MemoryReadResult> {
   const stored = JSON.parse(entry.text) as Json;
   const content = createContent(stored, parseJsonSource(entry.text, context.ports.policy.limits));
-  const crossing = as_handle
+  const crossing = asHandle
     ? buildMemoryCrossing(context, { ...use, tag: null }, NO_CONTENT, [])
     : buildMemoryCrossing(context, use, content, [...entry.declared_tags, UNTRUSTED]);
   const ruling = await judgeMemoryCrossing(context, crossing);
   const { decision, content: changed } = ruling.verdict;
   if (decision === 'block') return { ...NO_RESULT, ruling };
   const left = decision === 'modify' && changed !== null ? changed : content;
-  const value = as_handle ? entry.entry_id : getContentValue(left);
+  const value = asHandle ? entry.entry_id : getContentValue(left);
   return { ...NO_RESULT, ruling, value, entries: [buildMetadata(entry, field)] };
 }
 
@@ -212,14 +212,14 @@ const NO_RESULT = { value: null, entries: [], truncated: false, missing: [] } as
 function buildMemoryUse(
   operation: 'read' | 'resolve',
   found: DeclaredMemoryField | null,
-  handle_id: string | null,
+  handleId: string | null,
 ): MemoryUse {
   return {
     operation,
     schema: found?.schema.name ?? null,
     key: found?.field.name ?? null,
     scope: found?.schema.scope ?? null,
-    handle_id,
+    handle_id: handleId,
     tag: found?.field.tag ?? null,
   };
 }

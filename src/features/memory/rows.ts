@@ -28,8 +28,8 @@ export function storeRow(store: Store, row: EntryRow, quota: MemoryQuota): Promi
       .set((eb) => ({ taken: eb('taken', '+', 1) }))
       .where('turn', '=', turn)
       .execute();
-    const active_key_id = await readMemoryState(trx, 'key_id');
-    if (active_key_id !== row.key_id) return 'key_replaced';
+    const activeKeyId = await readMemoryState(trx, 'key_id');
+    if (activeKeyId !== row.key_id) return 'key_replaced';
     const full = await findExceededLimit(trx, row, quota);
     if (full !== null) return full;
     await trx.deleteFrom('memory_entries').where('slot', '=', row.slot).execute();
@@ -43,8 +43,8 @@ async function findExceededLimit(
   row: EntryRow,
   quota: MemoryQuota,
 ): Promise<StoreRejection | null> {
-  const now_ms = row.created_at_ms;
-  const live = trx.selectFrom('memory_entries').where('expires_at_ms', '>', now_ms);
+  const nowMs = row.created_at_ms;
+  const live = trx.selectFrom('memory_entries').where('expires_at_ms', '>', nowMs);
   const before = await live.select('value_bytes').where('slot', '=', row.slot).executeTakeFirst();
   const agent = await live
     .select((eb) => [
@@ -59,17 +59,13 @@ async function findExceededLimit(
   if (agent.entries >= quota.agent_entries_max) return 'agent_entries_max';
   const fields = await live.select('field').where('owner_slot', '=', row.owner_slot).execute();
   const present = new Set([row.field, ...fields.map(({ field }) => field)]);
-  const kept_free = quota.required.filter((field) => !present.has(field)).length;
-  return present.size + kept_free > quota.max_entries ? 'max_entries' : null;
+  const keptFree = quota.required.filter((field) => !present.has(field)).length;
+  return present.size + keptFree > quota.max_entries ? 'max_entries' : null;
 }
 
 /** Returns the row of a handle of any owner; `undefined` if there is none. */
-export function findRowByHandle(store: Store, entry_id: string): Promise<EntryRow | undefined> {
-  return store.db
-    .selectFrom('memory_entries')
-    .selectAll()
-    .where('entry_id', '=', entry_id)
-    .executeTakeFirst();
+export function findRowByHandle(store: Store, entryId: string): Promise<EntryRow | undefined> {
+  return store.db.selectFrom('memory_entries').selectAll().where('entry_id', '=', entryId).executeTakeFirst();
 }
 
 /** Returns the row of a slot; `undefined` if there is none. */
@@ -82,15 +78,15 @@ export function findRowBySlot(store: Store, place: EntrySlot): Promise<EntryRow 
 export function listOwnerRows(
   store: Store,
   owner: MemoryOwner,
-  schema_name: string,
-  now_ms: number,
+  schemaName: string,
+  nowMs: number,
   limit: number,
 ): Promise<EntryRow[]> {
   return store.db
     .selectFrom('memory_entries')
     .selectAll()
-    .where('owner_slot', '=', computeOwnerSlot(owner, schema_name))
-    .where('expires_at_ms', '>', now_ms)
+    .where('owner_slot', '=', computeOwnerSlot(owner, schemaName))
+    .where('expires_at_ms', '>', nowMs)
     .orderBy('field')
     .limit(limit)
     .execute();
@@ -100,14 +96,14 @@ export function listOwnerRows(
 export const PURGE_BATCH_ROWS = 500;
 
 /** Deletes one batch of expired entries and returns their number. */
-export async function purgeBatch(store: Store, now_ms: number): Promise<number> {
+export async function purgeBatch(store: Store, nowMs: number): Promise<number> {
   const { numDeletedRows } = await store.db
     .deleteFrom('memory_entries')
     .where('entry_id', 'in', (eb) =>
       eb
         .selectFrom('memory_entries')
         .select('entry_id')
-        .where('expires_at_ms', '<=', now_ms)
+        .where('expires_at_ms', '<=', nowMs)
         .limit(PURGE_BATCH_ROWS),
     )
     .executeTakeFirst();
@@ -119,27 +115,27 @@ export async function purgeBatch(store: Store, now_ms: number): Promise<number> 
  * not matter.
  */
 export async function listStoredKeyIds(store: Store): Promise<readonly string[]> {
-  const key_ids: string[] = [];
+  const keyIds: string[] = [];
   for (;;) {
     const next = await store.db
       .selectFrom('memory_entries')
       .select('key_id')
-      .where('key_id', '>', key_ids.at(-1) ?? '')
+      .where('key_id', '>', keyIds.at(-1) ?? '')
       .orderBy('key_id')
       .limit(1)
       .executeTakeFirst();
-    if (next === undefined) return key_ids;
-    key_ids.push(next.key_id);
+    if (next === undefined) return keyIds;
+    keyIds.push(next.key_id);
   }
 }
 
 /** Returns whether any unexpired entry is encrypted with a key. */
-export async function isKeyInUse(store: Store, key_id: string, now_ms: number): Promise<boolean> {
+export async function isKeyInUse(store: Store, keyId: string, nowMs: number): Promise<boolean> {
   const found = await store.db
     .selectFrom('memory_entries')
     .select('entry_id')
-    .where('key_id', '=', key_id)
-    .where('expires_at_ms', '>', now_ms)
+    .where('key_id', '=', keyId)
+    .where('expires_at_ms', '>', nowMs)
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
@@ -148,15 +144,15 @@ export async function isKeyInUse(store: Store, key_id: string, now_ms: number): 
 /** Returns the next rows of a key, in the order of their ids. */
 export function listRowsByKey(
   store: Store,
-  key_id: string,
-  after_id: string,
+  keyId: string,
+  afterId: string,
   limit: number,
 ): Promise<EntryRow[]> {
   return store.db
     .selectFrom('memory_entries')
     .selectAll()
-    .where('key_id', '=', key_id)
-    .where('entry_id', '>', after_id)
+    .where('key_id', '=', keyId)
+    .where('entry_id', '>', afterId)
     .orderBy('entry_id')
     .limit(limit)
     .execute();

@@ -32,7 +32,7 @@ export interface Memory {
     schema: string | null,
     limit: number,
   ) => Promise<MemoryReadResult>;
-  readonly resolve: (subject: MemorySubject, caller: Caller, handle_id: string) => Promise<MemoryReadResult>;
+  readonly resolve: (subject: MemorySubject, caller: Caller, handleId: string) => Promise<MemoryReadResult>;
   /** Deletes the expired entries of all agents and returns their number. */
   readonly purge: (caller: Caller) => Promise<number>;
 }

@@ -146,7 +146,7 @@ async function storeEntry(
   it: AllowedWrite,
 ): Promise<MemoryEntry | BlockReason> {
   const { schema, field } = it.found;
-  const created_at_ms = opened.clock.now_ms();
+  const createdAtMs = opened.clock.now_ms();
   const entry: MemoryEntry = {
     ...it.owner,
     schema_name: schema.name,
@@ -154,16 +154,16 @@ async function storeEntry(
     entry_id: it.entry_id,
     declared_tags: [...it.crossing.declared_tags, ...(await findProvenance(context, opened, it.crossing))],
     data_tags: it.verdict.data_tags,
-    created_at_ms,
-    expires_at_ms: Math.min(created_at_ms + field.retention_ms, TIME_MAX_MS),
+    created_at_ms: createdAtMs,
+    expires_at_ms: Math.min(createdAtMs + field.retention_ms, TIME_MAX_MS),
     text: it.text,
   };
   const required = schema.fields.filter((each) => each.required).map(({ name }) => name);
   const quota = { ...context.parts.limits, max_entries: schema.max_entries, required };
-  const kept_out = await storeRow(opened.store, encryptEntry(entry, opened.keys.current), quota);
-  if (kept_out === null) return entry;
-  if (kept_out === 'key_replaced') throw new Error('another master key of memory is active');
-  return { rule: `memory.${kept_out}`, reason: FULL[kept_out] };
+  const keptOut = await storeRow(opened.store, encryptEntry(entry, opened.keys.current), quota);
+  if (keptOut === null) return entry;
+  if (keptOut === 'key_replaced') throw new Error('another master key of memory is active');
+  return { rule: `memory.${keptOut}`, reason: FULL[keptOut] };
 }
 
 /**
@@ -177,8 +177,8 @@ async function findProvenance(
 ): Promise<readonly Tag[]> {
   if (ports.sessions === undefined || !usesSessionTags(ports.policy, crossing.tenant_id)) return [];
   const { limits, timeOf } = ports.sessions;
-  const now_ms = timeOf(crossing.now_ms);
-  const { tags } = await readSession(opened.store, { ...crossing, now_ms }, limits);
+  const nowMs = timeOf(crossing.now_ms);
+  const { tags } = await readSession(opened.store, { ...crossing, now_ms: nowMs }, limits);
   return tags.filter(isFactTag);
 }
 

@@ -225,7 +225,7 @@ export const policyVersionDiff = defineOperation({
 /** Saves and activates the next version of the document. */
 export async function saveDocument(
   document: Pick<PolicyVersion, 'text' | 'name' | 'note'> & Confirmation,
-  restored_from: number | null,
+  restoredFrom: number | null,
   base: number | null,
   context: Context,
 ) {
@@ -239,7 +239,7 @@ export async function saveDocument(
     name: document.name,
     note: document.note,
     sha256: hashDocumentText(document.text),
-    restored_from,
+    restored_from: restoredFrom,
     created_by: caller.id,
     created_ms: runtime.now_ms(),
   };
@@ -251,13 +251,13 @@ export async function saveDocument(
       },
       undo: (trx) => deletePolicyVersion(trx, version.version),
       event: {
-        phase: restored_from === null ? 'policy_document_save' : 'policy_document_rollback',
+        phase: restoredFrom === null ? 'policy_document_save' : 'policy_document_rollback',
         reason: `An operator saved version ${version.version} of the policy document.`,
         metadata: {
           version: version.version,
           before_sha256: current?.sha256 ?? null,
           after_sha256: version.sha256,
-          restored_from,
+          restored_from: restoredFrom,
         },
       },
       confirmation: document,

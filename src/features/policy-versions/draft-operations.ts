@@ -205,9 +205,9 @@ export const policyReplay = defineOperation({
   async run(input, context) {
     const made = await compileManagedDraft(input, context);
     if (!made.ok) throw buildPolicyRefusal(made.problems);
-    if (is_replaying)
+    if (isReplaying)
       throw new Refusal('unavailable', 'Another replay is running. Try again when it has ended.');
-    is_replaying = true;
+    isReplaying = true;
     try {
       const [{ replayApart }, { formatReplay }] = await Promise.all([
         import('../../runtime/policies/run-apart.ts'),
@@ -228,13 +228,13 @@ export const policyReplay = defineOperation({
         throw new Refusal('invalid_request', error.message, error.details);
       throw error;
     } finally {
-      is_replaying = false;
+      isReplaying = false;
     }
   },
 });
 
 /** A replay reads the whole journal, so each process runs one at a time. */
-let is_replaying = false;
+let isReplaying = false;
 
 type ReplayInput = Readonly<
   Partial<
@@ -250,8 +250,8 @@ function readFilter(input: ReplayInput, context: Context): ReplayFilter {
       return value === null ? [] : [[field, value]];
     }),
   );
-  const is_limited = context.caller.tenants !== '*' || dropBlankName(event_tenant_id) !== null;
-  const tenant = is_limited ? { tenant_id: resolveTenant({ tenant_id: event_tenant_id }, context) } : {};
+  const isLimited = context.caller.tenants !== '*' || dropBlankName(event_tenant_id) !== null;
+  const tenant = isLimited ? { tenant_id: resolveTenant({ tenant_id: event_tenant_id }, context) } : {};
   return { since: dropBlankName(input.since) ?? SINCE_DEFAULT, ...names, ...tenant };
 }
 

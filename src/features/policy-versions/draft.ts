@@ -54,8 +54,8 @@ function applyDraft(active: ManagedPolicy, draft: Draft, context: Context): Mana
   if (draft.policies === undefined) return next;
   if (dropBlankName(draft.tenant_id) === null)
     throw new Refusal('invalid_request', '`policies` needs `tenant_id`, the tenant to whom they apply.');
-  const tenant_id = resolveTenant(draft, context);
-  const version = (active.tenants.find((each) => each.tenant_id === tenant_id)?.version ?? 0) + 1;
-  const set = { tenant_id, version, policies: draft.policies as readonly Json[] };
-  return { ...next, tenants: [...active.tenants.filter((each) => each.tenant_id !== tenant_id), set] };
+  const tenantId = resolveTenant(draft, context);
+  const version = (active.tenants.find((each) => each.tenant_id === tenantId)?.version ?? 0) + 1;
+  const set = { tenant_id: tenantId, version, policies: draft.policies as readonly Json[] };
+  return { ...next, tenants: [...active.tenants.filter((each) => each.tenant_id !== tenantId), set] };
 }

@@ -167,13 +167,13 @@ async function listAllSkills(context: Context): Promise<readonly KnownSkill[]> {
   const { listSkills, openBundledSkills } = await import('../../runtime/skills/index.ts');
   const read = await context.runtime.configuration();
   if (!read.ok) throw buildPolicyRefusal(read.problems);
-  const [bundled, { skills: in_files }, { text }] = await Promise.all([
+  const [bundled, { skills: inFiles }, { text }] = await Promise.all([
     openBundledSkills(),
     listSkills(read.config),
     readCurrentDocument(context),
   ]);
   const parts = listParts(text).filter(({ kind }) => kind === 'Skill');
-  const names = new Set([...bundled, ...in_files, ...parts].map(({ name }) => name));
+  const names = new Set([...bundled, ...inFiles, ...parts].map(({ name }) => name));
   return [...names].toSorted().map((name) => {
     const skill = bundled.find((each) => each.name === name) ?? null;
     return {
@@ -184,7 +184,7 @@ async function listAllSkills(context: Context): Promise<readonly KnownSkill[]> {
       ...findInstallation(
         parts.find((part) => part.name === name),
         (part) => isUnchanged(part, skill, text),
-        in_files.find((each) => each.name === name),
+        inFiles.find((each) => each.name === name),
       ),
       skill,
     };

@@ -116,15 +116,15 @@ const STEPS_SHOWN = 500;
 
 /** Counts rows on a line of a terminal that is erased at the end. */
 function getProgress({ stderr }: Terminal): { step: () => void; end: () => void } {
-  const is_shown = (stderr as { isTTY?: boolean }).isTTY === true;
+  const isShown = (stderr as { isTTY?: boolean }).isTTY === true;
   let rows = 0;
   return {
     step: () => {
       rows += 1;
-      if (is_shown && rows % STEPS_SHOWN === 0) stderr.write(`\r${rows} rows`);
+      if (isShown && rows % STEPS_SHOWN === 0) stderr.write(`\r${rows} rows`);
     },
     end: () => {
-      if (is_shown && rows >= STEPS_SHOWN) stderr.write('\r\u001b[K');
+      if (isShown && rows >= STEPS_SHOWN) stderr.write('\r\u001b[K');
     },
   };
 }

@@ -56,34 +56,34 @@ export class CorpusError extends Error {
 /**
  * Reads the rows of a JSON Lines file one after the other, with at most one line in memory. Decompresses a file whose
  * name ends in `.gz`. Skips empty lines.
- * @param as_given the file's name in messages
+ * @param asGiven the file's name in messages
  * @throws CorpusError at the first line that is not a row of the category; the system's error if the file cannot be
  * read
  */
 export async function* readCorpus(
   path: string,
-  as_given: string,
+  asGiven: string,
   category: Category,
 ): AsyncGenerator<CorpusRow> {
   const ids = new Set<string>();
   let number = 0;
   try {
-    for await (const bytes of readLines(openBytes(path), as_given)) {
+    for await (const bytes of readLines(openBytes(path), asGiven)) {
       number += 1;
       if (bytes.every(isSpace)) continue;
-      const row = parseRow(bytes, number, as_given, category);
-      if (ids.has(row.id)) throw new CorpusError(as_given, number, 'The id is already on an earlier line.');
+      const row = parseRow(bytes, number, asGiven, category);
+      if (ids.has(row.id)) throw new CorpusError(asGiven, number, 'The id is already on an earlier line.');
       ids.add(row.id);
       if (ids.size > CORPUS_LIMITS.rows_max)
-        throw new CorpusError(as_given, null, `has more than ${CORPUS_LIMITS.rows_max} rows.`);
+        throw new CorpusError(asGiven, null, `has more than ${CORPUS_LIMITS.rows_max} rows.`);
       yield row;
     }
   } catch (error) {
     throw isGzipError(error)
-      ? new CorpusError(as_given, null, 'cannot be unpacked as gzip.')
-      : addFileName(error, as_given);
+      ? new CorpusError(asGiven, null, 'cannot be unpacked as gzip.')
+      : addFileName(error, asGiven);
   }
-  if (ids.size === 0) throw new CorpusError(as_given, null, 'has no row.');
+  if (ids.size === 0) throw new CorpusError(asGiven, null, 'has no row.');
 }
 
 function openBytes(path: string): AsyncIterable<Buffer> {
@@ -102,11 +102,11 @@ function isGzipError(error: unknown): boolean {
 }
 
 /** Opening a folder fails only at the first read, and the error of Node then has no path. */
-function addFileName(error: unknown, as_given: string): unknown {
+function addFileName(error: unknown, asGiven: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined || error instanceof CorpusError
     ? error
-    : Object.assign(error as Error, { path: as_given });
+    : Object.assign(error as Error, { path: asGiven });
 }
 
 const LINE_FEED = 10;
@@ -115,7 +115,7 @@ function isSpace(byte: number): boolean {
   return byte === 13 || byte === 32 || byte === 9;
 }
 
-async function* readLines(stream: AsyncIterable<Buffer>, as_given: string): AsyncGenerator<Buffer> {
+async function* readLines(stream: AsyncIterable<Buffer>, asGiven: string): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let bytes = 0;
   let number = 1;
@@ -132,14 +132,14 @@ async function* readLines(stream: AsyncIterable<Buffer>, as_given: string): Asyn
     pieces.push(chunk.subarray(from));
     bytes += chunk.length - from;
     if (bytes > CORPUS_LIMITS.line_bytes_max)
-      throw new CorpusError(as_given, number, `The line is over ${CORPUS_LIMITS.line_bytes_max} bytes.`);
+      throw new CorpusError(asGiven, number, `The line is over ${CORPUS_LIMITS.line_bytes_max} bytes.`);
   }
   if (bytes > 0) yield Buffer.concat(pieces);
 }
 
-function parseRow(bytes: Buffer, line: number, as_given: string, category: Category): CorpusRow {
+function parseRow(bytes: Buffer, line: number, asGiven: string, category: Category): CorpusRow {
   const refuse = (message: string): never => {
-    throw new CorpusError(as_given, line, message);
+    throw new CorpusError(asGiven, line, message);
   };
   const value = parseObject(bytes, refuse);
   const text = value.text;
@@ -191,13 +191,13 @@ function readName(value: Readonly<Record<string, unknown>>, field: string, refus
   return name;
 }
 
-function readLabels(labels: unknown, text_units: number, refuse: Refuse): readonly LabelledSpan[] {
+function readLabels(labels: unknown, textUnits: number, refuse: Refuse): readonly LabelledSpan[] {
   if (labels === undefined || labels === null) return [];
   if (!Array.isArray(labels) || labels.length > CORPUS_LIMITS.labels_max)
     return refuse(`\`labels\` must be a list of at most ${CORPUS_LIMITS.labels_max}.`);
   return labels.map((label: Partial<LabelledSpan> | null, at) => {
     const { start, end, type } = label ?? {};
-    if (!isOffset(start, text_units) || !isOffset(end, text_units) || start >= end)
+    if (!isOffset(start, textUnits) || !isOffset(end, textUnits) || start >= end)
       return refuse(`\`labels[${at}]\` must have \`start\` and \`end\` within the text, in UTF-16 units.`);
     if (typeof type !== 'string' || type.length > CORPUS_LIMITS.name_units_max)
       return refuse(
@@ -207,6 +207,6 @@ function readLabels(labels: unknown, text_units: number, refuse: Refuse): readon
   });
 }
 
-function isOffset(value: unknown, text_units: number): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= text_units;
+function isOffset(value: unknown, textUnits: number): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= textUnits;
 }

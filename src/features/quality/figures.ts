@@ -76,14 +76,14 @@ export function countRow(
   if (!has_spans && row.type !== null) groups.push(`type ${row.type}`);
   if (label === positive) {
     if (row.tier !== null) groups.push(`tier ${row.tier}`);
-    const is_found = has_spans ? labels.some((each) => isHit(each, hits)) : hits.length > 0;
-    for (const group of groups) countPositive(figures, group, is_found);
+    const isFound = has_spans ? labels.some((each) => isHit(each, hits)) : hits.length > 0;
+    for (const group of groups) countPositive(figures, group, isFound);
     if (has_spans) for (const each of labels) countLabel(figures, each, hits);
-    if (!is_found) addMistake(figures.misses, { ...row, labels }, []);
+    if (!isFound) addMistake(figures.misses, { ...row, labels }, []);
   } else if (label === 'benign') {
-    const is_alarm = hits.length > 0;
-    for (const group of groups) countNegative(figures, group, is_alarm);
-    if (is_alarm) addMistake(figures.false_alarms, row, [...new Set(hits.map(({ type }) => type))]);
+    const isAlarm = hits.length > 0;
+    for (const group of groups) countNegative(figures, group, isAlarm);
+    if (isAlarm) addMistake(figures.false_alarms, row, [...new Set(hits.map(({ type }) => type))]);
   }
 }
 
@@ -120,40 +120,40 @@ function isHit(label: LabelledSpan, hits: Hits): boolean {
 }
 
 function findTally({ groups }: QualityFigures, group: string): Tally {
-  const is_listed = groups.size < GROUPS_MAX || groups.has(group);
-  const name = is_listed ? group : group.replace(/ .*/s, ' (others)');
+  const isListed = groups.size < GROUPS_MAX || groups.has(group);
+  const name = isListed ? group : group.replace(/ .*/s, ' (others)');
   const known = groups.get(name) ?? { positives: 0, found: 0, negatives: 0, alarms: 0 };
   groups.set(name, known);
   return known;
 }
 
-function countPositive(figures: QualityFigures, group: string, is_found: boolean): void {
+function countPositive(figures: QualityFigures, group: string, isFound: boolean): void {
   const counts = findTally(figures, group);
   counts.positives += 1;
-  if (is_found) counts.found += 1;
+  if (isFound) counts.found += 1;
 }
 
-function countNegative(figures: QualityFigures, group: string, is_alarm: boolean): void {
+function countNegative(figures: QualityFigures, group: string, isAlarm: boolean): void {
   const counts = findTally(figures, group);
   counts.negatives += 1;
-  if (is_alarm) counts.alarms += 1;
+  if (isAlarm) counts.alarms += 1;
 }
 
 function countLabel(figures: QualityFigures, label: LabelledSpan, hits: Hits): void {
-  const on_it = hits.filter((hit) => overlapsSpan(hit, label));
-  for (const group of ['spans', `type ${label.type}`]) countPositive(figures, group, on_it.length > 0);
-  if (on_it.length === 0) return;
+  const onIt = hits.filter((hit) => overlapsSpan(hit, label));
+  for (const group of ['spans', `type ${label.type}`]) countPositive(figures, group, onIt.length > 0);
+  if (onIt.length === 0) return;
   figures.typed.found += 1;
-  if (on_it.some(({ type, detector }) => isTypeCorrect(label.type, type, detector))) figures.typed.right += 1;
+  if (onIt.some(({ type, detector }) => isTypeCorrect(label.type, type, detector))) figures.typed.right += 1;
 }
 
 function addMistake(
   list: Mistake[],
   { id, line, source, type, labels }: CorpusRow,
-  rule_ids: readonly string[],
+  ruleIds: readonly string[],
 ): void {
   if (list.length >= MISTAKES_MAX) return;
-  list.push({ id, line, source, type: type ?? labels[0]?.type ?? null, rule_ids });
+  list.push({ id, line, source, type: type ?? labels[0]?.type ?? null, rule_ids: ruleIds });
 }
 
 /** The rates of a group, each from 0 to 1; `null` if there is nothing to count. */

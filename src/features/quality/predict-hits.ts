@@ -24,20 +24,20 @@ export interface Prediction {
 /**
  * Evaluates a text as the service would under the policy: at `input`, or for commands as the arguments `{command:
  * text}` of a tool call.
- * @param severity_min findings below it do not count
+ * @param severityMin findings below it do not count
  */
 export function predictHits(
   text: string,
   category: Category,
   policy: Policy,
-  severity_min: Severity,
+  severityMin: Severity,
 ): Prediction {
   const { findings, coverage } = judge(
     category === 'commands' ? buildToolCall(text) : buildPrompt(text),
     policy,
   );
   const { finds } = CATEGORY_FACTS[category];
-  const least = SEVERITIES.indexOf(severity_min);
+  const least = SEVERITIES.indexOf(severityMin);
   const counted = findings.filter(
     // Secrets from published documentation are marked as examples and do not count.
     ({ type, severity, example }) =>

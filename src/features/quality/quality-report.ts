@@ -32,7 +32,7 @@ const HEAD = ['OF', 'NAME', 'RECALL', 'POSITIVES', 'FALSE POSITIVES', 'NEGATIVES
 
 function getRows(kind: string, groups: readonly FigureGroup[]): string[][] {
   return groups.map(({ name, positives, negatives, recall, false_alarm_rate, precision, f1 }) => {
-    const is_mixed = positives > 0 && negatives > 0;
+    const isMixed = positives > 0 && negatives > 0;
     return [
       kind,
       name === '' ? '(none)' : name,
@@ -40,8 +40,8 @@ function getRows(kind: string, groups: readonly FigureGroup[]): string[][] {
       positives === 0 ? '' : String(positives),
       formatPercent(false_alarm_rate),
       negatives === 0 ? '' : String(negatives),
-      is_mixed ? formatPercent(precision) : '',
-      is_mixed ? formatPercent(f1) : '',
+      isMixed ? formatPercent(precision) : '',
+      isMixed ? formatPercent(f1) : '',
     ];
   });
 }

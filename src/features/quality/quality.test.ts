@@ -191,11 +191,8 @@ test('texts are judged at input, commands as the arguments of a tool call, and o
     texts.map((text, at) =>
       getRow({ id: String(at), label, text, labels: [{ start: 0, end: text.length, type: 'x' }] }),
     );
-  const measure = (
-    category: Category,
-    list: readonly CorpusRow[],
-    severity_min: 'low' | 'critical' = 'low',
-  ) => measureRows(list, { category, policy: buildTestPolicy(), severity_min });
+  const measure = (category: Category, list: readonly CorpusRow[], severityMin: 'low' | 'critical' = 'low') =>
+    measureRows(list, { category, policy: buildTestPolicy(), severity_min: severityMin });
   assert.equal((await measure('commands', rows('attack', 'rm -rf /', 'ls -la'))).found, 1);
   assert.equal((await measure('secrets', rows('secret', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
   assert.equal((await measure('pii', rows('pii', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
@@ -229,8 +226,8 @@ const TYPES: readonly (readonly [name: string, rule_id: string, detector: string
 ];
 
 test('a type is right by its name, its kind and its country', () => {
-  for (const [name, rule_id, detector, is_right] of TYPES)
-    assert.equal(isTypeCorrect(name, rule_id, detector), is_right, `${name} ${rule_id}`);
+  for (const [name, ruleId, detector, isRight] of TYPES)
+    assert.equal(isTypeCorrect(name, ruleId, detector), isRight, `${name} ${ruleId}`);
 });
 
 test('the published map names rules and families that there are', () => {

@@ -62,17 +62,17 @@ export const KIND_FAMILIES: Readonly<Record<string, readonly string[]>> = {
  * @param name as corpora write it, such as `PL_PESEL`; `UK` and `GB` are the same
  * @param detector the family of the rule
  */
-export function isTypeCorrect(name: string, rule_id: string, detector: string): boolean {
+export function isTypeCorrect(name: string, ruleId: string, detector: string): boolean {
   if (Object.hasOwn(TYPE_PATTERNS, name))
-    return TYPE_PATTERNS[name]!.some((pattern) => rule_id.startsWith(pattern));
+    return TYPE_PATTERNS[name]!.some((pattern) => ruleId.startsWith(pattern));
   if (name[2] !== '_') return false;
   const country = name.slice(0, 2).toLowerCase().replace('uk', 'gb');
   const same = `${country}.${name.slice(3).toLowerCase()}`;
-  if (rule_id.startsWith(same)) return true;
-  const is_of_country = rule_id.startsWith(`${country}.`);
+  if (ruleId.startsWith(same)) return true;
+  const isOfCountry = ruleId.startsWith(`${country}.`);
   const kind = Object.keys(KIND_FAMILIES).find((end) => name.endsWith(`_${end}`));
-  if (kind === undefined) return is_of_country && !isRule(same);
-  return KIND_FAMILIES[kind]!.includes(detector) && (is_of_country || rule_id.startsWith('any.'));
+  if (kind === undefined) return isOfCountry && !isRule(same);
+  return KIND_FAMILIES[kind]!.includes(detector) && (isOfCountry || ruleId.startsWith('any.'));
 }
 
 /** The number of cached lookups. Names come from a file, so their number is unbounded. */

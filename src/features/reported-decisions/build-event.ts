@@ -25,14 +25,14 @@ export function buildReportedEvent(
   reported: ReportedEvent,
   subject: ReportedSubject,
   caller: Caller,
-  now_ms: number,
+  nowMs: number,
 ): AuditEvent {
-  const reported_ms = Date.parse(reported.timestamp);
-  const is_believed = reported_ms <= now_ms + AHEAD_MS_MAX && reported_ms >= now_ms - AGE_MS_MAX;
-  const now = formatTime(now_ms);
+  const reportedMs = Date.parse(reported.timestamp);
+  const isBelieved = reportedMs <= nowMs + AHEAD_MS_MAX && reportedMs >= nowMs - AGE_MS_MAX;
+  const now = formatTime(nowMs);
   const event: AuditEvent = {
     event_id: reported.event_id,
-    timestamp: is_believed ? reported.timestamp : now,
+    timestamp: isBelieved ? reported.timestamp : now,
     boundary: reported.boundary,
     decision: reported.decision,
     action: reported.action,
@@ -53,7 +53,7 @@ export function buildReportedEvent(
       ...(reported.metadata as AuditEvent['metadata']),
       reported_at: now,
       reported_by: REPORTED_BY_SDK,
-      ...(!is_believed && { reported_timestamp: reported.timestamp }),
+      ...(!isBelieved && { reported_timestamp: reported.timestamp }),
     }),
   };
   return { ...event, context_hash: hashContext(event) };

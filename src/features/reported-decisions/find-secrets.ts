@@ -13,11 +13,11 @@ import type { ReportedEvent } from './shape.ts';
 export function detectSecretNames(
   events: readonly ReportedEvent[],
   policy: Policy,
-  now_ms: number,
+  nowMs: number,
 ): ReadonlySet<string> | null {
   const names = [...new Set(events.flatMap(listNames))];
   if (names.length === 0) return new Set();
-  const crossing = buildTextCrossing('input', buildUnknownActor(now_ms), createContent(names));
+  const crossing = buildTextCrossing('input', buildUnknownActor(nowMs), createContent(names));
   const { coverage, fault, findings } = judge(crossing, policy, null);
   if (fault || coverage.status === 'partial') return null;
   const secrets = findings.filter(({ tags }) => tags.some((tag) => covers('secret', tag)));

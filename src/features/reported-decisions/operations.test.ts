@@ -131,8 +131,8 @@ test('a body that could hold a text is refused as a whole', async () => {
 
 test('a batch of more bytes than allowed is refused', async () => {
   const { events, report } = open();
-  const session_tags = Array.from({ length: 1_000 }, (_, at) => `personal.${'x'.repeat(100)}${at}`);
-  const batch = Array.from({ length: 20 }, (_, at) => numbered(at, metadata({ session_tags })));
+  const sessionTags = Array.from({ length: 1_000 }, (_, at) => `personal.${'x'.repeat(100)}${at}`);
+  const batch = Array.from({ length: 20 }, (_, at) => numbered(at, metadata({ session_tags: sessionTags })));
   await assert.rejects(report(batch), { code: 'too_large' });
   assert.equal((await report(batch.slice(0, 5))).recorded, 5);
   assert.equal(events.length, 5);

@@ -87,9 +87,9 @@ export const auditImport = defineOperation({
     let duplicates = events.length - admitted.size - refused.length;
     const recorded: AuditEvent[] = [];
     for (const event of admitted.values()) {
-      const caller_id = known.get(event.event_id);
-      if (caller_id === undefined) recorded.push(event);
-      else if (caller_id === context.caller.id) duplicates += 1;
+      const callerId = known.get(event.event_id);
+      if (callerId === undefined) recorded.push(event);
+      else if (callerId === context.caller.id) duplicates += 1;
       else refused.push(refuseEvent(event, 'conflict', 'Another caller has an event with this `event_id`.'));
     }
     await Promise.all(recorded.map((event) => context.runtime.note(event)));
@@ -105,13 +105,13 @@ function admitEvents(
   refused: RefusedEvent[],
 ): ReadonlyMap<string, AuditEvent> {
   const { caller, runtime } = context;
-  const now_ms = runtime.now_ms();
+  const nowMs = runtime.now_ms();
   const admitted = new Map<string, AuditEvent>();
   for (const event of events) {
     const refusal = checkReported(event, secrets, context);
     if (refusal !== null) refused.push(refusal);
     else
-      admitted.set(event.event_id, buildReportedEvent(event, resolveSubject(event, context), caller, now_ms));
+      admitted.set(event.event_id, buildReportedEvent(event, resolveSubject(event, context), caller, nowMs));
   }
   return admitted;
 }

@@ -47,8 +47,8 @@ async function checkSecrets(
   const reply = await runOperation(terminal, options.config, secretsCheck, {
     secret_keys: names,
   });
-  const is_well = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');
-  if (!is_well) terminal.exit_code = EXIT.no;
+  const isWell = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');
+  if (!isWell) terminal.exit_code = EXIT.no;
   if (options.json) {
     printJson(terminal, reply);
     return;

@@ -183,12 +183,12 @@ test('usual names of secrets are no secrets', async () => {
     'aws_secret_access_key',
     'a.b-c/d_e#f',
   ];
-  for (const secret_key of names) {
+  for (const secretKey of names) {
     const outcome = await resolve(
       { instead: { capabilities: createCapabilities(GOOD).capabilities } },
-      { secret_key },
+      { secret_key: secretKey },
     );
-    assert.notEqual(outcome.reply?.decision, 'block', `${secret_key} ${JSON.stringify(outcome.reply)}`);
+    assert.notEqual(outcome.reply?.decision, 'block', `${secretKey} ${JSON.stringify(outcome.reply)}`);
   }
 });
 

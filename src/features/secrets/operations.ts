@@ -177,11 +177,11 @@ async function openSecrets({ runtime: { secrets } }: Context): Promise<Secrets> 
   }
 }
 
-async function checkSecret(secret_key: string, secrets: Secrets): Promise<SecretCheckResult> {
-  const value = secrets.get(secret_key);
+async function checkSecret(key: string, secrets: Secrets): Promise<SecretCheckResult> {
+  const value = secrets.get(key);
   const reason = await catchFailure(value);
-  if (reason !== null) return { secret_key, result: 'error', reason };
-  return { secret_key, result: (await value) === null ? 'missing' : 'allow' };
+  if (reason !== null) return { secret_key: key, result: 'error', reason };
+  return { secret_key: key, result: (await value) === null ? 'missing' : 'allow' };
 }
 
 async function catchFailure(question: Promise<unknown>): Promise<string | null> {

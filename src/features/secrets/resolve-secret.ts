@@ -52,8 +52,12 @@ export async function resolveSecret(
   request: SecretRequest,
   parts: ResolveSecretParts,
 ): Promise<SecretResolution> {
-  const { id: caller_id, kind } = parts.caller;
-  const presented: CapabilityPresentation = { ...request, caller_id, has_credential: kind !== 'anonymous' };
+  const { id: callerId, kind } = parts.caller;
+  const presented: CapabilityPresentation = {
+    ...request,
+    caller_id: callerId,
+    has_credential: kind !== 'anonymous',
+  };
   const looked = await parts.presentCapability('check', presented);
   const ruling = await judgeRequest(request, looked, parts);
   if (ruling.verdict.decision !== 'allow')
@@ -109,10 +113,10 @@ async function recordResolution<Answer extends SecretResolution>(
   capability: CrossingCapability,
   { backend, caller, now_ms, policy_hash, note }: ResolveSecretParts,
 ): Promise<Answer> {
-  const at_ms = now_ms();
+  const atMs = now_ms();
   const event = buildServiceEvent({
-    event_id: createEventId(at_ms),
-    now_ms: at_ms,
+    event_id: createEventId(atMs),
+    now_ms: atMs,
     phase: 'secret_resolve',
     done: answer.result === 'allow',
     reason: REASONS[answer.result],

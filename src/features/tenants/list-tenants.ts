@@ -30,15 +30,15 @@ export async function listTenants({
   const versions = new Map((await readTenantSets(db)).map((each) => [each.tenant_id, each.version] as const));
   const rules = countRules(runtime.policy().rules.map(({ tenant_id }) => tenant_id));
   const ids = [...new Set([...rows.keys(), ...versions.keys(), ...rules.keys()])].filter(
-    (tenant_id) => scope === '*' || scope.includes(tenant_id),
+    (tenantId) => scope === '*' || scope.includes(tenantId),
   );
-  return ids.sort().map((tenant_id) => {
-    const row = rows.get(tenant_id);
+  return ids.sort().map((tenantId) => {
+    const row = rows.get(tenantId);
     return {
-      tenant_id,
-      name: row?.name ?? tenant_id,
-      version: versions.get(tenant_id) ?? null,
-      rules_active: rules.get(tenant_id) ?? 0,
+      tenant_id: tenantId,
+      name: row?.name ?? tenantId,
+      version: versions.get(tenantId) ?? null,
+      rules_active: rules.get(tenantId) ?? 0,
       created_by: row?.created_by ?? null,
       created_at: row === undefined ? null : new Date(row.created_ms).toISOString(),
     };
@@ -47,7 +47,7 @@ export async function listTenants({
 
 function countRules(tenants: readonly (string | null)[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const tenant_id of tenants)
-    if (tenant_id !== null) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
+  for (const tenantId of tenants)
+    if (tenantId !== null) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
   return counts;
 }

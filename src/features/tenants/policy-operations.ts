@@ -351,19 +351,19 @@ type NewSet = Pick<TenantPolicyVersion, 'policies' | 'note' | 'restored_from'>;
 
 /** Saves and activates the next version of a tenant's policy set. */
 async function saveVersion(
-  tenant_id: string,
+  tenantId: string,
   set: NewSet,
   { base, confirm_weaker }: { readonly base: number | null } & Confirmation,
   context: Context,
 ) {
-  resolveTenant({ tenant_id }, context);
+  resolveTenant({ tenant_id: tenantId }, context);
   const { runtime, caller } = context;
   const { db } = await runtime.store();
-  const current = await findTenantVersion(db, tenant_id);
+  const current = await findTenantVersion(db, tenantId);
   if (base !== null && base !== (current?.version ?? 0)) throw buildConflictRefusal();
   const version: TenantPolicyVersion = {
     ...set,
-    tenant_id,
+    tenant_id: tenantId,
     version: (current?.version ?? 0) + 1,
     sha256: hashPolicySet(set.policies),
     created_by: caller.id,
@@ -373,18 +373,18 @@ async function saveVersion(
     {
       next: (now) => ({
         ...now,
-        tenants: [...now.tenants.filter((each) => each.tenant_id !== tenant_id), version],
+        tenants: [...now.tenants.filter((each) => each.tenant_id !== tenantId), version],
       }),
       save: async (trx) => {
         const { created_by, created_ms } = version;
-        await insertTenant(trx, { tenant_id, name: tenant_id, created_by, created_ms });
+        await insertTenant(trx, { tenant_id: tenantId, name: tenantId, created_by, created_ms });
         if (!(await insertTenantVersion(trx, version))) throw buildConflictRefusal();
       },
       undo: (trx) => deleteTenantVersion(trx, version),
       event: {
         phase: set.restored_from === null ? 'tenant_policies_save' : 'tenant_policies_rollback',
         reason: `An operator saved version ${version.version} of the tenant’s policies.`,
-        about: { tenant_id },
+        about: { tenant_id: tenantId },
         metadata: {
           version: version.version,
           before_sha256: current?.sha256 ?? null,
@@ -400,12 +400,12 @@ async function saveVersion(
     policies: version.policies,
     ...policySetVersions.show(version),
   };
-  return { tenant_id, policies, ...rest, ...activated, warnings: [...activated.warnings] };
+  return { tenant_id: tenantId, policies, ...rest, ...activated, warnings: [...activated.warnings] };
 }
 
-async function readCurrentRules(tenant_id: string, { runtime }: Context): Promise<readonly JsonObject[]> {
+async function readCurrentRules(tenantId: string, { runtime }: Context): Promise<readonly JsonObject[]> {
   const { db } = await runtime.store();
-  return (await findTenantVersion(db, tenant_id))?.policies ?? [];
+  return (await findTenantVersion(db, tenantId))?.policies ?? [];
 }
 
 function getRuleName({ name = null }: JsonObject): Json {
@@ -413,9 +413,9 @@ function getRuleName({ name = null }: JsonObject): Json {
 }
 
 /** @throws Refusal `forbidden` for a tenant out of scope, `not_found` for an unknown one */
-async function requireTenant(tenant_id: string, context: Context): Promise<{ readonly name: string }> {
-  resolveTenant({ tenant_id }, context);
-  const found = (await listTenants(context)).find((each) => each.tenant_id === tenant_id);
+async function requireTenant(tenantId: string, context: Context): Promise<{ readonly name: string }> {
+  resolveTenant({ tenant_id: tenantId }, context);
+  const found = (await listTenants(context)).find((each) => each.tenant_id === tenantId);
   if (found === undefined)
     throw new Refusal(
       'not_found',

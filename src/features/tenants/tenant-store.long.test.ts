@@ -16,20 +16,20 @@ import {
 
 const NOW = 1_800_000_000_000;
 
-const getVersion = (tenant_id: string, version: number): TenantPolicyVersion => {
+const getVersion = (tenantId: string, version: number): TenantPolicyVersion => {
   const policies = [{ name: `rule-${version}`, boundary: 'input', action: 'flag' }];
-  const own = { tenant_id, version, policies, sha256: hashPolicySet(policies) };
+  const own = { tenant_id: tenantId, version, policies, sha256: hashPolicySet(policies) };
   return { ...own, note: '', restored_from: null, created_by: 'ann', created_ms: NOW };
 };
 
 withStores('policies of tenants', (law) => {
   law('the version with the highest number is current, in each tenant', async ({ store }) => {
-    for (const [tenant_id, count] of [
+    for (const [tenantId, count] of [
       ['acme', 3],
       ['beta', 1],
     ] as const)
       for (let version = 1; version <= count; version++)
-        await store.transaction((trx) => insertTenantVersion(trx, getVersion(tenant_id, version)));
+        await store.transaction((trx) => insertTenantVersion(trx, getVersion(tenantId, version)));
     assert.deepEqual(
       (await readTenantSets(store.db)).map(({ tenant_id, version }) => [tenant_id, version]),
       [
@@ -65,7 +65,12 @@ withStores('policies of tenants', (law) => {
   });
 
   law('tenants are listed in a scope', async ({ store: { db } }) => {
-    const row = (tenant_id: string) => ({ tenant_id, name: tenant_id, created_by: 'ann', created_ms: NOW });
+    const row = (tenantId: string) => ({
+      tenant_id: tenantId,
+      name: tenantId,
+      created_by: 'ann',
+      created_ms: NOW,
+    });
     for (const id of ['acme', 'beta']) assert.equal(await insertTenant(db, row(id)), true);
     assert.equal(await insertTenant(db, row('acme')), false);
     assert.deepEqual((await listTenantRows(db, '*')).length, 2);

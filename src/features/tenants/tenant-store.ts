@@ -43,13 +43,13 @@ export async function listTenantRows(db: Db, scope: TenantScope): Promise<readon
 /** Returns a version of a tenant's policy set, by default the current one; `null` if there is none. */
 export async function findTenantVersion(
   db: Db,
-  tenant_id: string,
+  tenantId: string,
   version: number | null = null,
 ): Promise<TenantPolicyVersion | null> {
   const query = db
     .selectFrom('tenant_policy_versions')
     .selectAll()
-    .where('tenant_id', '=', tenant_id)
+    .where('tenant_id', '=', tenantId)
     .orderBy('version', 'desc')
     .limit(1);
   const row = await (version === null ? query : query.where('version', '=', version)).executeTakeFirst();
@@ -59,13 +59,13 @@ export async function findTenantVersion(
 /** Lists versions, newest first. `before` is the number of the last version of the previous page. */
 export async function listTenantVersions(
   db: Db,
-  tenant_id: string,
+  tenantId: string,
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<readonly TenantPolicyVersion[]> {
   const query = db
     .selectFrom('tenant_policy_versions')
     .selectAll()
-    .where('tenant_id', '=', tenant_id)
+    .where('tenant_id', '=', tenantId)
     .orderBy('version', 'desc')
     .limit(limit);
   const rows = await (before === null ? query : query.where('version', '<', before)).execute();

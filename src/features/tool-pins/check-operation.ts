@@ -91,7 +91,7 @@ export const mcpToolsCheck = defineOperation({
       user_id: dropBlankName(input.user_id) ?? '',
     };
     const definitions = input.tools as { [name: string]: Json }[];
-    const now_ms = runtime.now_ms();
+    const nowMs = runtime.now_ms();
     const { db } = await runtime.store();
     const snapshot: ToolListSnapshot = {
       version: runtime.version,
@@ -101,7 +101,7 @@ export const mcpToolsCheck = defineOperation({
       session_id: dropBlankName(input.session_id),
       definitions,
     };
-    const before = await findSnapshotEvent(db, snapshot, now_ms);
+    const before = await findSnapshotEvent(db, snapshot, nowMs);
     const known = before === null ? null : await readPinStatuses(db, scope, definitions);
     if (before !== null && known !== null) return { event_id: before, tools: known };
     const texts = joinTexts(definitions);
@@ -111,7 +111,7 @@ export const mcpToolsCheck = defineOperation({
       session_id: dropBlankName(input.session_id),
       source_agent_id: null,
       declared_tags: ['untrusted.mcp'],
-      now_ms,
+      now_ms: nowMs,
     };
     const { verdict, event_id } = await runtime.enforce(
       buildTextCrossing('input', acting, content, { tool: 'tools/list' }),
@@ -129,10 +129,10 @@ export const mcpToolsCheck = defineOperation({
       const problem = problemOf(at) ?? steers ?? (masked.name === definition.name ? null : NAME_FOUND);
       return { definition, redacted: masked, problem };
     });
-    const sightings = await compareWithPins(db, scope, list, now_ms);
+    const sightings = await compareWithPins(db, scope, list, nowMs);
     for (const one of sightings.filter(({ is_new_quarantine }) => is_new_quarantine))
       await recordQuarantine(one, scope, subject.agent_id, context);
-    if (verdict.policy_hash === snapshot.policy_hash) await storeSnapshot(db, snapshot, event_id, now_ms);
+    if (verdict.policy_hash === snapshot.policy_hash) await storeSnapshot(db, snapshot, event_id, nowMs);
     return { event_id, tools: sightings.map(({ is_new_quarantine: _is_news, ...shown }) => shown) };
   },
 });
@@ -147,10 +147,8 @@ const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
 function findListReason(verdict: Verdict): string | null {
   if (verdict.fault) return 'The list could not be checked. Try again.';
   if (verdict.decision !== 'block' || verdict.coverage.status !== 'full') return null;
-  const is_one_tools = verdict.findings.some(
-    ({ rule, action }) => rule === verdict.rule && action === 'block',
-  );
-  return is_one_tools ? null : `The policy lets no list of this server in (rule ${verdict.rule}).`;
+  const isOneTools = verdict.findings.some(({ rule, action }) => rule === verdict.rule && action === 'block');
+  return isOneTools ? null : `The policy lets no list of this server in (rule ${verdict.rule}).`;
 }
 
 function buildQuarantine(definition: { readonly [name: string]: Json }, reason: string) {
@@ -233,21 +231,21 @@ function isForbidden({ tags, severity, action }: JudgedFinding): boolean {
 async function recordQuarantine(
   one: ToolPinStatus,
   scope: PinScope,
-  agent_id: string,
+  agent: string,
   context: Context,
 ): Promise<void> {
   const { runtime, caller } = context;
-  const now_ms = runtime.now_ms();
+  const nowMs = runtime.now_ms();
   await runtime.note(
     buildServiceEvent({
-      event_id: createEventId(now_ms),
-      now_ms,
+      event_id: createEventId(nowMs),
+      now_ms: nowMs,
       phase: 'mcp_tool_quarantined',
       done: false,
       reason: `A tool of an MCP server is held back. ${one.reason}`,
       caller_id: caller.id,
       policy_hash: runtime.policy().hash,
-      about: { tenant_id: scope.tenant_id, agent_id, tool_name: one.tool },
+      about: { tenant_id: scope.tenant_id, agent_id: agent, tool_name: one.tool },
       metadata: { mcp_server: scope.server, sha256: one.sha256, user_id: scope.user_id },
     }),
   );

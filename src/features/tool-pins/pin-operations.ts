@@ -51,9 +51,9 @@ export const mcpPinsList = defineOperation({
   async run(input, context) {
     const { db } = await context.runtime.store();
     const one = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
-    const tenant_ids = one === null ? ('*' as const) : [resolveTenant(input, context)];
+    const tenantIds = one === null ? ('*' as const) : [resolveTenant(input, context)];
     const rows = await listPins(db, {
-      tenant_ids,
+      tenant_ids: tenantIds,
       server: dropBlankName(input.server),
       tool: dropBlankName(input.tool),
     });
@@ -177,12 +177,12 @@ async function decideOnPin(input: PinDecisionInput, approves: boolean, context: 
     server: input.server,
     user_id: dropBlankName(input.user_id) ?? '',
   };
-  const now_ms = runtime.now_ms();
+  const nowMs = runtime.now_ms();
   // The event is recorded before the store changes, so every decision in the store is in the audit log.
   await runtime.note(
     buildServiceEvent({
-      event_id: createEventId(now_ms),
-      now_ms,
+      event_id: createEventId(nowMs),
+      now_ms: nowMs,
       phase: approves ? 'mcp_pin_approve' : 'mcp_pin_reject',
       done: true,
       reason: approves
@@ -195,7 +195,7 @@ async function decideOnPin(input: PinDecisionInput, approves: boolean, context: 
     }),
   );
   const { db } = await runtime.store();
-  const row = await decidePin(db, scope, tool, { approves, sha256, by: caller.id, now_ms });
+  const row = await decidePin(db, scope, tool, { approves, sha256, by: caller.id, now_ms: nowMs });
   if (row === null)
     throw new Refusal(
       'conflict',

@@ -16,8 +16,8 @@ const decision = (sha256: string) => ({ approves: true, sha256, by: 'operator', 
 
 withStores('pins of MCP tools', (law) => {
   law('what is clean is pinned on first sight, and stays as it was', async ({ store: { db } }) => {
-    for (const is_first of [true, false]) {
-      const [sighting] = await compareWithPins(db, SCOPE, [seen('read')], NOW + (is_first ? 0 : 1));
+    for (const isFirst of [true, false]) {
+      const [sighting] = await compareWithPins(db, SCOPE, [seen('read')], NOW + (isFirst ? 0 : 1));
       assert.deepEqual([sighting?.status, sighting?.is_new_quarantine], ['pinned', false]);
     }
     const [row] = await listPins(db, ALL);

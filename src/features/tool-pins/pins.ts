@@ -52,17 +52,17 @@ export async function compareWithPins(
   db: Db,
   scope: PinScope,
   list: readonly ListedTool[],
-  now_ms: number,
+  nowMs: number,
 ): Promise<ToolPinStatus[]> {
   const rows = new Map((await readPinRows(db, scope)).map((row) => [row.tool, row]));
   const folded = Map.groupBy(list, ({ definition }) => readToolName(definition).toLowerCase());
   const present = new Set(list.map(({ definition }) => readToolName(definition)));
   const statuses: ToolPinStatus[] = [];
-  let free_rows = ROWS_MAX - rows.size;
+  let freeRows = ROWS_MAX - rows.size;
   for (const seen of list) {
     const name = readToolName(seen.definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
-    const reason = findUnfitReason(name, seen.definition, twins, rows.has(name) || free_rows > 0);
+    const reason = findUnfitReason(name, seen.definition, twins, rows.has(name) || freeRows > 0);
     if (reason !== null) {
       statuses.push({
         tool: maskToolName(seen.definition),
@@ -73,8 +73,8 @@ export async function compareWithPins(
       });
       continue;
     }
-    if (!rows.has(name)) free_rows -= 1;
-    statuses.push(await updatePin(db, scope, name, seen, rows, present, now_ms));
+    if (!rows.has(name)) freeRows -= 1;
+    statuses.push(await updatePin(db, scope, name, seen, rows, present, nowMs));
   }
   return statuses;
 }
@@ -113,12 +113,12 @@ function findUnfitReason(
   name: string,
   definition: ListedTool['definition'],
   twins: number,
-  has_free_row: boolean,
+  hasFreeRow: boolean,
 ): string | null {
   if (!NAME.test(name)) return 'The protocol does not allow its name, which may imitate another name.';
   if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';
   if (canonicalizeJson(definition).length > DEFINITION_CHARS_MAX) return 'Its definition is too long.';
-  return has_free_row ? null : 'The server has shown more tools than are remembered.';
+  return hasFreeRow ? null : 'The server has shown more tools than are remembered.';
 }
 
 async function updatePin(
@@ -128,16 +128,16 @@ async function updatePin(
   { definition, redacted = definition, problem }: ListedTool,
   rows: ReadonlyMap<string, PinRow>,
   present: ReadonlySet<string>,
-  now_ms: number,
+  nowMs: number,
 ): Promise<ToolPinStatus> {
   const sha256 = hashJson(definition, hashText);
   const row = rows.get(tool);
   const base = { tool, sha256 };
   if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {
-    const pinned_definition = canonicalizeJson(redacted);
-    if (row.quarantined_sha256 !== null || row.pinned_definition !== pinned_definition)
-      await updateRow(db, scope, tool, { ...NOT_QUARANTINED, pinned_definition });
-    return { ...base, ...buildPinnedStatus(definition, pinned_definition) };
+    const pinnedDefinition = canonicalizeJson(redacted);
+    if (row.quarantined_sha256 !== null || row.pinned_definition !== pinnedDefinition)
+      await updateRow(db, scope, tool, { ...NOT_QUARANTINED, pinned_definition: pinnedDefinition });
+    return { ...base, ...buildPinnedStatus(definition, pinnedDefinition) };
   }
   const reason =
     problem ?? describeControls(definition) ?? describeDifference(row, sha256, redacted, rows, present);
@@ -147,7 +147,7 @@ async function updatePin(
       pinned_definition: canonicalizeJson(redacted),
       ...NOT_QUARANTINED,
     };
-    await insertPin(db, scope, tool, pinned, now_ms);
+    await insertPin(db, scope, tool, pinned, nowMs);
     const kept = (await readPinRows(db, scope)).find((one) => one.tool === tool);
     if (kept?.pinned_sha256 === sha256)
       return { ...base, ...buildPinnedStatus(definition, kept.pinned_definition) };
@@ -164,16 +164,16 @@ async function updatePin(
     quarantined_reason: reason,
   };
   if (row === undefined)
-    await insertPin(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
+    await insertPin(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, nowMs);
   else if (row.quarantined_sha256 !== sha256 || row.quarantined_reason !== reason)
-    await updateRow(db, scope, tool, { ...held, changed_ms: now_ms });
-  const is_known = row?.quarantined_sha256 === sha256 || row?.rejected_sha256 === sha256;
-  return { ...base, status: 'quarantined', reason, is_new_quarantine: !is_known };
+    await updateRow(db, scope, tool, { ...held, changed_ms: nowMs });
+  const isKnown = row?.quarantined_sha256 === sha256 || row?.rejected_sha256 === sha256;
+  return { ...base, status: 'quarantined', reason, is_new_quarantine: !isKnown };
 }
 
-function buildPinnedStatus(definition: ListedTool['definition'], pinned_definition: string | null) {
+function buildPinnedStatus(definition: ListedTool['definition'], pinnedDefinition: string | null) {
   const as = { status: 'pinned', reason: null, is_new_quarantine: false } as const;
-  return { ...as, ...findReplacement(definition, { pinned_definition }) };
+  return { ...as, ...findReplacement(definition, { pinned_definition: pinnedDefinition }) };
 }
 
 /** Returns the redacted definition if anything in it is masked. */
@@ -264,16 +264,10 @@ type NewPin = Pick<
 >;
 
 /** Inserts a pin. If two callers insert the same tool concurrently, the second one reads the pin of the first. */
-async function insertPin(
-  db: Db,
-  scope: PinScope,
-  tool: string,
-  first: NewPin,
-  now_ms: number,
-): Promise<void> {
+async function insertPin(db: Db, scope: PinScope, tool: string, first: NewPin, nowMs: number): Promise<void> {
   await db
     .insertInto('mcp_pins')
-    .values({ ...scope, tool, ...first, ...UNDECIDED, first_seen_ms: now_ms, changed_ms: now_ms })
+    .values({ ...scope, tool, ...first, ...UNDECIDED, first_seen_ms: nowMs, changed_ms: nowMs })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'server', 'user_id', 'tool']).doNothing())
     .execute();
 }

@@ -28,13 +28,13 @@ const SNAPSHOT_KEPT_MS = 86_400_000;
 export async function findSnapshotEvent(
   db: Db,
   snapshot: ToolListSnapshot,
-  now_ms: number,
+  nowMs: number,
 ): Promise<string | null> {
   const row = await db
     .selectFrom('mcp_tool_list_snapshots')
     .select('event_id')
     .where('snapshot_hash', '=', hashSnapshot(snapshot))
-    .where('seen_ms', '>', now_ms - SNAPSHOT_KEPT_MS)
+    .where('seen_ms', '>', nowMs - SNAPSHOT_KEPT_MS)
     .executeTakeFirst();
   return row?.event_id ?? null;
 }
@@ -43,10 +43,10 @@ export async function findSnapshotEvent(
 export async function storeSnapshot(
   db: Db,
   snapshot: ToolListSnapshot,
-  event_id: string,
-  now_ms: number,
+  eventId: string,
+  nowMs: number,
 ): Promise<void> {
-  const row = { event_id, seen_ms: now_ms };
+  const row = { event_id: eventId, seen_ms: nowMs };
   await db
     .insertInto('mcp_tool_list_snapshots')
     .values({ snapshot_hash: hashSnapshot(snapshot), ...row })
@@ -57,17 +57,17 @@ export async function storeSnapshot(
 const BATCH = 500;
 
 /** Deletes one batch of expired snapshots; returns `true` if more may remain. */
-export async function deleteOldSnapshots(db: Db, now_ms: number): Promise<boolean> {
+export async function deleteOldSnapshots(db: Db, nowMs: number): Promise<boolean> {
   const old = await db
     .selectFrom('mcp_tool_list_snapshots')
     .select('snapshot_hash')
-    .where('seen_ms', '<=', now_ms - SNAPSHOT_KEPT_MS)
+    .where('seen_ms', '<=', nowMs - SNAPSHOT_KEPT_MS)
     .limit(BATCH)
     .execute();
-  const snapshot_hashes = old.map(({ snapshot_hash: snapshot }) => snapshot);
-  if (snapshot_hashes.length > 0)
-    await db.deleteFrom('mcp_tool_list_snapshots').where('snapshot_hash', 'in', snapshot_hashes).execute();
-  return snapshot_hashes.length === BATCH;
+  const snapshotHashes = old.map(({ snapshot_hash: snapshot }) => snapshot);
+  if (snapshotHashes.length > 0)
+    await db.deleteFrom('mcp_tool_list_snapshots').where('snapshot_hash', 'in', snapshotHashes).execute();
+  return snapshotHashes.length === BATCH;
 }
 
 function hashSnapshot(snapshot: ToolListSnapshot): string {

@@ -80,9 +80,9 @@ export const chatFormats = { local: localFormat, 'compatible-api': compatibleFor
 const CONTEXT_STEP = 4_096;
 
 /** Returns the context that a prompt and its answer need, in tokens; a token is taken as three characters. */
-function estimateContext(messages: readonly ModelMessage[], answer_tokens_max: number): number {
+function estimateContext(messages: readonly ModelMessage[], answerTokensMax: number): number {
   const units = messages.reduce((sum, { content }) => sum + content.length, 0);
-  return Math.ceil((units / 3 + answer_tokens_max) / CONTEXT_STEP) * CONTEXT_STEP;
+  return Math.ceil((units / 3 + answerTokensMax) / CONTEXT_STEP) * CONTEXT_STEP;
 }
 
 function asFields(value: unknown): Fields {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openModelBackend } from './model-backend.ts';
 
-const settings = (base_url: string) => ({
+const settings = (baseUrl: string) => ({
   enabled: true,
   budget: { calls_per_day: 1, tokens_per_day: 1_000, answer_tokens_max: 10 },
-  backend: { provider: 'local' as const, base_url, model: 'm', timeout_seconds: 5, retries: 0 },
+  backend: { provider: 'local' as const, base_url: baseUrl, model: 'm', timeout_seconds: 5, retries: 0 },
 });
 
 test('link-local and metadata addresses are no model servers', () => {

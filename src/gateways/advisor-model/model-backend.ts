@@ -108,9 +108,9 @@ async function queryModel(
     // A timeout is not tried again: the next attempt would take as long.
     if (attempt >= backend.retries || failure.code === 'timeout' || !isRetryable(outcome, null))
       throw failure;
-    const wait_ms = computeRetryDelay(attempt, outcome, BACKOFF_FACTOR, ports.random);
-    if (wait_ms === null) throw failure;
-    await ports.sleep(wait_ms, signal);
+    const waitMs = computeRetryDelay(attempt, outcome, BACKOFF_FACTOR, ports.random);
+    if (waitMs === null) throw failure;
+    await ports.sleep(waitMs, signal);
     if (signal.aborted) throw new ModelFailure('aborted', 'Stopped.');
   }
 }
@@ -132,8 +132,8 @@ async function exchangeMessages(
 ): Promise<HttpAnswer> {
   const format = chatFormats[backend.provider];
   const base = parseBaseUrl(backend.base_url);
-  const limit_ms = backend.timeout_seconds * 1_000;
-  const ends_ms = ports.now_ms() + limit_ms;
+  const limitMs = backend.timeout_seconds * 1_000;
+  const endsMs = ports.now_ms() + limitMs;
   const outgoing = {
     method: 'POST',
     path: `${base.path}${format.path}`,
@@ -143,12 +143,12 @@ async function exchangeMessages(
     ],
     body: Buffer.from(JSON.stringify(format.buildBody(question))),
   };
-  const patience = { first_byte_ms: limit_ms, idle_ms: limit_ms };
+  const patience = { first_byte_ms: limitMs, idle_ms: limitMs };
   const dispatcher = await connections.to(base.origin);
   const incoming = decodeAnswer(
     rejectRedirect(await exchangeHttp(dispatcher, outgoing, patience, signal, ports.alarm)),
   );
-  const quiet = ports.alarm(Math.max(1, ends_ms - ports.now_ms()), () =>
+  const quiet = ports.alarm(Math.max(1, endsMs - ports.now_ms()), () =>
     incoming.cut(new UpstreamFailure('upstream_timeout', 'The answer was not whole in time.')),
   );
   try {

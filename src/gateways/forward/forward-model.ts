@@ -51,20 +51,20 @@ export async function forwardModelCall(
   const { answered, denial, error, rulings } = outcome;
   if (denial?.verdict.fault === true) throw new Error('a decision of the call met a fault');
   if (answered === null) throw buildRefusal(denial, error);
-  const input_event_id = rulings.get('input')?.event_id ?? '';
+  const inputEventId = rulings.get('input')?.event_id ?? '';
   if (denial !== null) {
     const instead = findChangedContent(denial.verdict);
     const body = instead?.kind === 'text' ? instead.text : '';
     return {
       answered,
-      input_event_id,
+      input_event_id: inputEventId,
       reply: { ...buildVerdictReply(denial), body },
     };
   }
   if (error !== null) throw buildRefusal(null, error);
   const output = rulings.get('output');
   const reply = output === undefined ? null : { ...buildVerdictReply(output), body: text };
-  return { answered, input_event_id, reply };
+  return { answered, input_event_id: inputEventId, reply };
 }
 
 async function callAndCollect(

@@ -140,19 +140,19 @@ async function forwardRequest(
   { timeout_seconds, response_bytes_max }: ProxySettings,
 ): Promise<ForwardResponse> {
   const { now_ms, alarm } = systemPorts;
-  const limit_ms = timeout_ms ?? timeout_seconds * 1_000;
-  const ends_ms = now_ms() + limit_ms;
+  const limitMs = timeout_ms ?? timeout_seconds * 1_000;
+  const endsMs = now_ms() + limitMs;
   const outgoing = {
     method,
     path: `${url.pathname}${url.search}`,
     headers: buildRequestHeaders(headers, NO_PROVIDER, null),
     body,
   };
-  const patience = { first_byte_ms: limit_ms, idle_ms: limit_ms };
+  const patience = { first_byte_ms: limitMs, idle_ms: limitMs };
   const incoming = decodeAnswer(
     rejectRedirect(await exchangeHttp(dispatcher, outgoing, patience, signal, alarm)),
   );
-  const quiet = alarm(Math.max(1, ends_ms - now_ms()), () => incoming.cut(buildTimeoutFailure()));
+  const quiet = alarm(Math.max(1, endsMs - now_ms()), () => incoming.cut(buildTimeoutFailure()));
   try {
     const text = await readText(incoming, response_bytes_max);
     return { status: incoming.status, headers: filterShownHeaders(incoming.headers), text };
@@ -164,12 +164,12 @@ async function forwardRequest(
 /** The caller defines the whole request, so no headers or keys are added. */
 const NO_PROVIDER = { headers: [], key_header: null, client_key: 'pass', family: null } as const;
 
-async function readText(incoming: UpstreamHttpAnswer, bytes_max: number): Promise<string> {
+async function readText(incoming: UpstreamHttpAnswer, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of incoming.body) {
     bytes += chunk.length;
-    if (bytes > bytes_max) throw buildTooLargeFailure(bytes_max);
+    if (bytes > bytesMax) throw buildTooLargeFailure(bytesMax);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -192,7 +192,7 @@ function buildTimeoutFailure(): UpstreamFailure {
   return new UpstreamFailure('upstream_timeout', 'The upstream’s answer was not whole in time.');
 }
 
-function buildTooLargeFailure(bytes_max: number): UpstreamFailure {
-  const message = `The upstream’s answer is larger than \`proxy.response_bytes_max\` (${bytes_max} bytes).`;
+function buildTooLargeFailure(bytesMax: number): UpstreamFailure {
+  const message = `The upstream’s answer is larger than \`proxy.response_bytes_max\` (${bytesMax} bytes).`;
   return new UpstreamFailure('answer_too_large', message);
 }

@@ -153,12 +153,12 @@ export const proxyForward = defineOperation({
       acting,
       destination_agent_id: dropBlankName(input.destination_agent_id) ?? place.url.hostname,
     };
-    const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
+    const timeoutMs = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
     const route = findApiRoute(place.url, outgoing.method);
     if (route?.kind === 'unserved') throw buildUnservedRefusal();
     if (route !== null) {
       const { approval_request_id } = input;
-      const call = { ...outgoing, route, timeout_ms, approval_request_id };
+      const call = { ...outgoing, route, timeout_ms: timeoutMs, approval_request_id };
       return callModel(call, who, forwarder, context);
     }
     const crossing = buildTextCrossing('input', who.acting, buildContent(outgoing, context), who);
@@ -172,7 +172,7 @@ export const proxyForward = defineOperation({
     if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
     const changed = findChangedContent(ruling.verdict);
     const sent = changed === null ? outgoing : applyChange(changed, outgoing);
-    const answer = await sendRequest(forwarder, { ...sent, timeout_ms }, context);
+    const answer = await sendRequest(forwarder, { ...sent, timeout_ms: timeoutMs }, context);
     return {
       ...(await guardAnswer(answer, who, context)),
       input_event_id: reply.event_id,
@@ -381,8 +381,8 @@ async function sendRequest(
 }
 
 function addContentType(headers: OutgoingRequest['headers'], body: Body): [string, string][] {
-  const has_type = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
-  const typed = body.kind === 'none' || has_type ? headers : { ...headers, 'content-type': TYPES[body.kind] };
+  const hasType = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
+  const typed = body.kind === 'none' || hasType ? headers : { ...headers, 'content-type': TYPES[body.kind] };
   return Object.entries(typed);
 }
 

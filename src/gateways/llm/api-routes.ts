@@ -27,10 +27,10 @@ export function findApiRoute(url: URL, method: string): ApiRoute | null {
     const found = path_pattern.exec(path);
     if (found !== null) return { kind: 'served', wire: name, in_path: readPath(found.groups) };
   }
-  const is_unserved = PUBLIC_ORIGINS.has(url.origin)
+  const isUnserved = PUBLIC_ORIGINS.has(url.origin)
     ? method !== 'DELETE'
     : apiFamilies.some(({ unserved_paths }) => unserved_paths.test(path));
-  return is_unserved ? { kind: 'unserved' } : null;
+  return isUnserved ? { kind: 'unserved' } : null;
 }
 
 /** Routes that return an answer that a provider stores, with tool calls that were not judged when it was made. */

@@ -57,18 +57,18 @@ export interface CallAccountParts {
 
 /** Opens the account of a call before it is sent. */
 export function openCallAccount(parts: CallAccountParts): CallAccount {
-  const { reservation, model: requested_model, hasNoFindings, span, calls, keep } = parts;
+  const { reservation, model: requestedModel, hasNoFindings, span, calls, keep } = parts;
   const plain = (word: string | null): string | null => (word === null || !hasNoFindings(word) ? null : word);
-  const began_ms = performance.now();
-  let is_answered = false;
+  const beganMs = performance.now();
+  let isAnswered = false;
   let provider = 'unknown';
-  let model = requested_model ?? 'unknown';
+  let model = requestedModel ?? 'unknown';
   let known: WireUsage | null = null;
   let answer: Omit<ProviderReport, 'usage'> = { id: null, model: null, finish_reasons: [] };
-  let is_over = false;
+  let isOver = false;
   return {
     answered: (answered) => {
-      is_answered = true;
+      isAnswered = true;
       provider = answered.provider;
       model = answered.model ?? model;
       span?.answered(answered);
@@ -92,14 +92,14 @@ export function openCallAccount(parts: CallAccountParts): CallAccount {
       return { input_tokens, output_tokens, micro_usd };
     },
     end: (error, spent) => {
-      if (is_over) return;
-      is_over = true;
-      if (is_answered) calls?.finished(provider, (performance.now() - began_ms) / 1_000);
+      if (isOver) return;
+      isOver = true;
+      if (isAnswered) calls?.finished(provider, (performance.now() - beganMs) / 1_000);
       const used = spent === null ? null : selectUsage(known, spent);
       const usage: ChargedUsage | null = used === null ? null : { ...used, provider, model };
       const reportCost = (cost: Cost | null) => {
-        const micro_usd = usage === null ? null : (cost?.micro_usd ?? null);
-        span?.end({ ...answer, error, usage: known, micro_usd });
+        const microUsd = usage === null ? null : (cost?.micro_usd ?? null);
+        span?.end({ ...answer, error, usage: known, micro_usd: microUsd });
       };
       const settling = reservation.settle(usage).then(reportCost, (fault) => {
         reportCost(null);
@@ -120,6 +120,6 @@ function selectUsage(
 ): WireUsage & { readonly is_estimated: boolean } {
   if (known === null) return { ...estimate, is_estimated: true };
   if (is_whole) return { ...known, is_estimated: false };
-  const output_tokens = Math.max(known.output_tokens, estimate.output_tokens);
-  return { ...known, output_tokens, is_estimated: true };
+  const outputTokens = Math.max(known.output_tokens, estimate.output_tokens);
+  return { ...known, output_tokens: outputTokens, is_estimated: true };
 }

@@ -15,10 +15,10 @@ const FAILURES: Readonly<Record<UpstreamFailureCode, readonly [status: number, c
 };
 
 /** Builds the client's error for a failure of the provider. Throws an internal fault again. */
-export function buildFailureError(fault: unknown, request_id: string): WireError {
+export function buildFailureError(fault: unknown, requestId: string): WireError {
   if (!(fault instanceof UpstreamFailure)) throw fault;
   const [status, code] = FAILURES[fault.code];
-  return { status, code, message: fault.message, request_id, extra: {} };
+  return { status, code, message: fault.message, request_id: requestId, extra: {} };
 }
 
 /** Returns headers with the time until the next retry. They forbid retries if this service has already retried. */
@@ -32,8 +32,8 @@ export function buildRetryHeaders(fault: unknown): readonly string[] {
 }
 
 /** Builds the error for an unreadable request. Nothing of such a request is sent. */
-export function buildInvalidRequestError(message: string, request_id: string): WireError {
-  return { status: 400, code: 'invalid_request', message, request_id, extra: {} };
+export function buildInvalidRequestError(message: string, requestId: string): WireError {
+  return { status: 400, code: 'invalid_request', message, request_id: requestId, extra: {} };
 }
 
 /** Builds the failure for an unreadable answer of the provider. Nothing of such an answer is returned. */

@@ -18,8 +18,8 @@ export interface RequestSize {
 /** Measures a body: its text, its bytes and its non-text parts. */
 export function measureRequest(text: string, bytes: Uint8Array, { opaque_units }: WireRequest): RequestSize {
   // Matches any member name and position. A text that contains `"1h"` too only causes a larger reservation.
-  const may_cache_1h = text.includes('"1h"');
-  return { units: text.length, bytes: bytes.length, opaque_units, may_cache_1h };
+  const mayCache1h = text.includes('"1h"');
+  return { units: text.length, bytes: bytes.length, opaque_units, may_cache_1h: mayCache1h };
 }
 
 /**
@@ -34,11 +34,11 @@ export function estimateMaxInputTokens({ units, bytes, opaque_units }: RequestSi
 }
 
 /** Estimates the usage if the provider does not report it: one token for about four units of input and output. */
-export function estimateUsage({ units, opaque_units }: RequestSize, output_units: number): WireUsage {
-  const tokensIn = (text_units: number) => Math.ceil(text_units / UNITS_PER_TOKEN);
+export function estimateUsage({ units, opaque_units }: RequestSize, outputUnits: number): WireUsage {
+  const tokensIn = (textUnits: number) => Math.ceil(textUnits / UNITS_PER_TOKEN);
   return {
     input_tokens: tokensIn(units - opaque_units) + Math.ceil(opaque_units / OPAQUE_UNITS_PER_TOKEN),
-    output_tokens: tokensIn(output_units),
+    output_tokens: tokensIn(outputUnits),
     cache_read_tokens: 0,
     cache_write_tokens: 0,
   };

@@ -12,8 +12,8 @@ import { guardStream } from './guard-stream.ts';
 import { buildCallContext, buildUpstreamAnswer, type TestCallContext } from './testing/call-context.ts';
 import { STREAMING_APIS, type StreamingApi } from './testing/streams.ts';
 
-const contract = (tool_name: string, more: object = {}) => ({
-  tool_name,
+const contract = (toolName: string, more: object = {}) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
@@ -64,24 +64,21 @@ function buildContext(store: () => Promise<Store>, body: object): TestCallContex
 
 /** Judges a request, then an answer with a tool call, whole or streamed. Returns the rule that blocked the call. */
 async function turn(
-  call_context: TestCallContext['call_context'],
+  callContext: TestCallContext['call_context'],
   tool: string,
   way: 'whole' | 'streamed',
 ): Promise<string | null> {
-  const node = parseJsonTree(
-    Buffer.from(call_context.call.body).toString(),
-    call_context.ports.policy.limits,
-  );
+  const node = parseJsonTree(Buffer.from(callContext.call.body).toString(), callContext.ports.policy.limits);
   assert.ok(node.kind !== 'problem');
-  const { recorded } = await guardRequest(call_context, call_context.call.format.readRequest(node));
+  const { recorded } = await guardRequest(callContext, callContext.call.format.readRequest(node));
   assert.notEqual((await recorded).verdict.decision, 'block');
-  const answering = { call_context, model: null, tokens: null };
+  const answering = { call_context: callContext, model: null, tokens: null };
   if (way === 'whole') {
     const call = { id: 't1', type: 'function', function: { name: tool, arguments: '{}' } };
     const body = JSON.stringify({ choices: [{ message: { tool_calls: [call] } }] });
-    const answer = parseJsonTree(body, call_context.ports.policy.limits);
+    const answer = parseJsonTree(body, callContext.ports.policy.limits);
     assert.ok(answer.kind !== 'problem');
-    const read = call_context.call.format.readAnswer(answer);
+    const read = callContext.call.format.readAnswer(answer);
     assert.ok(read);
     const { denied } = await guardAnswer(read, body, answering);
     return denied?.verdict.rule ?? null;

@@ -32,13 +32,13 @@ export async function guardAnswer(
   if (stated.denied !== null) return stated;
   const splices = [...stated.splices];
   for (const { tool, arguments: node, is_free } of answer.tool_calls) {
-    const is_text = node.kind === 'string';
-    const text = is_text ? node.value : body.slice(node.start, node.end);
+    const isText = node.kind === 'string';
+    const text = isText ? node.value : body.slice(node.start, node.end);
     const guarded = await guardToolCall({ tool, arguments: text, is_free }, answering);
     if (guarded.denied !== null) return { denied: guarded.denied, splices: [], ruling: null };
     if (guarded.arguments === text) continue;
     splices.push(
-      is_text
+      isText
         ? buildStringSplice(node, guarded.arguments)
         : { start: node.start, end: node.end, text: guarded.arguments },
     );
@@ -63,8 +63,8 @@ async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContex
   if (verdict.decision === 'block') return { denied: ruling, splices: [], ruling: null };
   call.onRuling?.(ruling);
   const judged = readJudgedTexts(verdict, texts);
-  const is_list = verdict.content === null || extractTexts(verdict.content, texts.length) !== null;
-  const apart = is_list ? applyJoined(nodes, judged, joined) : judged.slice(0, nodes.length);
+  const isList = verdict.content === null || extractTexts(verdict.content, texts.length) !== null;
+  const apart = isList ? applyJoined(nodes, judged, joined) : judged.slice(0, nodes.length);
   const shown = tokens === null ? apart : apart.map(tokens.restore);
   return { denied: null, splices: buildAnswerSplices(nodes, answer.echoes, shown), ruling };
 }
@@ -97,11 +97,11 @@ function applyJoined(
   joined: readonly (readonly StringNode[])[],
 ): readonly string[] {
   const shown = judged.slice(0, nodes.length);
-  const place_of = new Map(nodes.map((node, at) => [node, at]));
+  const placeOf = new Map(nodes.map((node, at) => [node, at]));
   for (const [at, group] of joined.entries()) {
     const whole = judged[nodes.length + at] ?? '';
     if (whole === joinNodes(group)) continue;
-    const places = group.map((node) => place_of.get(node) ?? 0);
+    const places = group.map((node) => placeOf.get(node) ?? 0);
     if (places.some((place) => shown[place] !== nodes[place]?.value))
       throw buildUnreadableFailure(
         'The parts of the answer of the provider form a text that the policy blocks.',

@@ -130,14 +130,14 @@ function buildConversation(results: readonly string[]): object {
 }
 
 test('an allowed result is recorded once; one that is blocked or changed is recorded every time', async () => {
-  const known_results = openResultCache(100);
+  const knownResults = openResultCache(100);
   const texts = ['Nothing new.', `Write to ${EMAIL}`, `It is ${SECRET}`, ''];
   let ran = 0;
   for (let round = 0; round < 3; round++) {
     for (const first of texts) {
       for (const second of texts) {
         const body = buildConversation([first, second]);
-        const known = await guard(body, { known_results });
+        const known = await guard(body, { known_results: knownResults });
         const plain = await guard(body);
         assert.equal(known.sent, plain.sent);
         assert.equal(plain.events.length, 3);
@@ -151,14 +151,14 @@ test('an allowed result is recorded once; one that is blocked or changed is reco
 });
 
 test('a result whose event could not be written is not known', async () => {
-  const known_results = openResultCache(100);
+  const knownResults = openResultCache(100);
   const body = buildConversation(['Nothing new.']);
   const failing = { record: () => Promise.reject(new Error('no space')) };
-  const refused = await guard(body, { known_results, ports: failing });
+  const refused = await guard(body, { known_results: knownResults, ports: failing });
   assert.equal(refused.written.verdict.rule, 'fault.audit');
-  const again = await guard(body, { known_results });
+  const again = await guard(body, { known_results: knownResults });
   assert.equal(again.events.length, 2, 'the result is judged and recorded');
-  assert.equal((await guard(body, { known_results })).events.length, 1, 'and then it is known');
+  assert.equal((await guard(body, { known_results: knownResults })).events.length, 1, 'and then it is known');
 });
 
 test('the name of a tool that holds a secret is recorded masked', async () => {
@@ -175,8 +175,8 @@ test('the name of a tool that holds a secret is recorded masked', async () => {
 });
 
 test('nothing is known where sessions, conditions, people or logs have a say, nor of another agent or session', () => {
-  const known_results = openResultCache(100);
-  const { call_context } = buildCallContext({ known_results });
+  const knownResults = openResultCache(100);
+  const { call_context } = buildCallContext({ known_results: knownResults });
   const { acting } = call_context.call;
   const asks = [
     {
@@ -189,15 +189,15 @@ test('nothing is known where sessions, conditions, people or logs have a say, no
     { boundary: 'input', action: 'require_approval', data_tags: ['secret'] },
   ].map((rule, at) => buildTestPolicy({ rules: [{ name: `r${at}`, ...rule }] }));
   for (const policy of asks)
-    assert.equal(known_results.forCall({ ...call_context.ports, policy }, acting), null);
-  const logged_texts = { inputs: true, outputs: false };
-  assert.equal(known_results.forCall({ ...call_context.ports, logged_texts }, acting), null);
-  const one = known_results.forCall(call_context.ports, acting)?.computeKey('a', ['x']);
+    assert.equal(knownResults.forCall({ ...call_context.ports, policy }, acting), null);
+  const loggedTexts = { inputs: true, outputs: false };
+  assert.equal(knownResults.forCall({ ...call_context.ports, logged_texts: loggedTexts }, acting), null);
+  const one = knownResults.forCall(call_context.ports, acting)?.computeKey('a', ['x']);
   const others = [
-    known_results.forCall(call_context.ports, { ...acting, agent_id: 'agent-2' })?.computeKey('a', ['x']),
-    known_results.forCall(call_context.ports, { ...acting, session_id: 's-2' })?.computeKey('a', ['x']),
-    known_results.forCall(call_context.ports, acting)?.computeKey('a', ['x', '']),
-    known_results.forCall(call_context.ports, acting)?.computeKey('b', ['x']),
+    knownResults.forCall(call_context.ports, { ...acting, agent_id: 'agent-2' })?.computeKey('a', ['x']),
+    knownResults.forCall(call_context.ports, { ...acting, session_id: 's-2' })?.computeKey('a', ['x']),
+    knownResults.forCall(call_context.ports, acting)?.computeKey('a', ['x', '']),
+    knownResults.forCall(call_context.ports, acting)?.computeKey('b', ['x']),
     openResultCache(100).forCall(call_context.ports, acting)?.computeKey('a', ['x']),
   ];
   assert.equal(new Set([one, ...others]).size, 6);
@@ -296,12 +296,15 @@ test('a tool call does not send restored values out', async () => {
     ['apply_patch', '+Author: [EMAIL_1]', false],
     ['fetch', { url: 'http://docs.test/' }, false],
   ];
-  for (const [tool, args, is_out] of rows) {
-    const is_free = typeof args === 'string';
-    const text = is_free ? args : JSON.stringify(args);
-    const { denied, arguments: sent } = await guardToolCall({ tool, is_free, arguments: text }, answering);
-    assert.equal(denied?.verdict.rule ?? null, is_out ? 'tool.sends_tokens' : null, text);
-    if (!is_out) assert.equal(sent, text.replace('[EMAIL_1]', EMAIL));
+  for (const [tool, args, isOut] of rows) {
+    const isFree = typeof args === 'string';
+    const text = isFree ? args : JSON.stringify(args);
+    const { denied, arguments: sent } = await guardToolCall(
+      { tool, is_free: isFree, arguments: text },
+      answering,
+    );
+    assert.equal(denied?.verdict.rule ?? null, isOut ? 'tool.sends_tokens' : null, text);
+    if (!isOut) assert.equal(sent, text.replace('[EMAIL_1]', EMAIL));
   }
 });
 

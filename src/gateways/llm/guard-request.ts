@@ -34,25 +34,25 @@ export interface GuardedRequest {
  * tags of both before any part of the answer is judged.
  */
 export async function guardRequest(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   request: WireRequest,
 ): Promise<GuardedRequest> {
-  const known = call_context.result_cache.forCall(call_context.ports, call_context.call.acting);
+  const known = callContext.result_cache.forCall(callContext.ports, callContext.call.acting);
   const splices: Splice[] = [];
   const results: PendingRuling[] = [];
   for (const result of request.tool_results) {
-    const guarded = await guardToolResult(call_context, result, known);
+    const guarded = await guardToolResult(callContext, result, known);
     if (guarded === null) continue;
     splices.push(...guarded.splices);
     results.push(guarded.decision);
   }
-  const { decision, ...input } = await guardInput(call_context, request);
+  const { decision, ...input } = await guardInput(callContext, request);
   return {
     is_blocked: decision.verdict.decision === 'block',
     ...input,
     splices: [...splices, ...input.splices],
     recorded: waitForRecords(decision, results).then((ruling) => {
-      if (ruling.verdict.decision !== 'block') call_context.call.onRuling?.(ruling);
+      if (ruling.verdict.decision !== 'block') callContext.call.onRuling?.(ruling);
       return ruling;
     }),
   };
@@ -72,24 +72,23 @@ interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown
 }
 
 /** Judges all texts, and the name of the model as the last of them, because it goes to the provider too. */
-async function guardInput(call_context: LlmCallContext, request: WireRequest): Promise<GuardedInput> {
-  const { call, settings } = call_context;
+async function guardInput(callContext: LlmCallContext, request: WireRequest): Promise<GuardedInput> {
+  const { call, settings } = callContext;
   const model = call.in_path?.model ?? request.model?.value ?? '';
   const stated = request.texts.map(({ node }) => node.value);
-  const looked_at = [...stated, model];
-  const content = { kind: 'json', value: looked_at } as const;
+  const lookedAt = [...stated, model];
+  const content = { kind: 'json', value: lookedAt } as const;
   const crossing: Crossing = {
     ...buildTextCrossing('input', call.acting, content, { destination_agent_id: call.format.family }),
     identity_places: findIdentityPlaces(request.texts),
   };
   const buildMetadata = (verdict: Verdict) =>
     buildCallMetadata(call, findShowableModel(model, verdict, stated.length));
-  const decision = await decideInCall(crossing, 'llm_request', call_context, null, { buildMetadata });
+  const decision = await decideInCall(crossing, 'llm_request', callContext, null, { buildMetadata });
   const { verdict } = decision;
-  const is_tokenized =
-    settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;
-  const tokens = is_tokenized ? openTokenMap(stated) : null;
-  const changed = readChangedTexts(crossing, verdict, tokens) ?? looked_at;
+  const isTokenized = settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;
+  const tokens = isTokenized ? openTokenMap(stated) : null;
+  const changed = readChangedTexts(crossing, verdict, tokens) ?? lookedAt;
   const named = changed.at(-1) as string;
   return {
     decision,
@@ -109,8 +108,8 @@ function findShowableModel(
   { findings, allowlisted_findings }: Verdict,
   leaf: number,
 ): string | null {
-  const is_found = [...findings, ...allowlisted_findings].some((finding) => finding.leaf === leaf);
-  return model === '' || is_found || !looksLikeIdentifier(model) ? null : model;
+  const isFound = [...findings, ...allowlisted_findings].some((finding) => finding.leaf === leaf);
+  return model === '' || isFound || !looksLikeIdentifier(model) ? null : model;
 }
 
 /** Returns the judged texts as the policy changed them, masked or with tokens; `null` if they are unchanged. */

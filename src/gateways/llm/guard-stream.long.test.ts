@@ -66,8 +66,8 @@ test('what has nothing in it goes out byte for byte, but for where it is held', 
     const calls = call?.('look', ['{"a":', '12345678901234567890}']);
     if (calls === undefined) continue;
     // Pings are not held.
-    const { text: let_go } = await guardAnswer(buildUpstreamAnswer(calls), { wire });
-    assert.deepEqual(let_go.split('\n\n').sort(), calls.join('').split('\n\n').sort(), wire);
+    const { text: letGo } = await guardAnswer(buildUpstreamAnswer(calls), { wire });
+    assert.deepEqual(letGo.split('\n\n').sort(), calls.join('').split('\n\n').sort(), wire);
     ran += 1;
   }
   assert.equal(ran, 4);

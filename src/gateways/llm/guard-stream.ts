@@ -90,10 +90,10 @@ async function* streamEvents(
   if (held !== null && end.how === 'whole') yield* held.texts;
   const error = getError(end, failure, answering);
   if (error === null) return;
-  const is_denied = end.how === 'denied' && !end.denial.verdict.fault;
+  const isDenied = end.how === 'denied' && !end.denial.verdict.fault;
   // No held event was sent, so the stream ends as one that has not begun.
   const { denialEvents, errorEvents } = held === null ? ending : call.format.openEnding();
-  yield is_denied ? denialEvents(error) : errorEvents(error);
+  yield isDenied ? denialEvents(error) : errorEvents(error);
 }
 
 /** The events of a stream that wait for the decision of a classifier on the whole. */
@@ -103,16 +103,16 @@ interface HeldText {
   readonly add: (text: string) => void;
 }
 
-function openHeldText(bytes_max: number): HeldText {
+function openHeldText(bytesMax: number): HeldText {
   const texts: string[] = [];
   let bytes = 0;
   return {
     texts,
     add: (text) => {
       bytes += Buffer.byteLength(text);
-      if (bytes > bytes_max)
+      if (bytes > bytesMax)
         throw buildUnreadableFailure(
-          `The answer of the provider is longer than proxy.response_bytes_max (${bytes_max} bytes), and a classifier decides on the whole of it.`,
+          `The answer of the provider is longer than proxy.response_bytes_max (${bytesMax} bytes), and a classifier decides on the whole of it.`,
         );
       texts.push(text);
     },

@@ -28,11 +28,11 @@ const UNTRUSTED = 'untrusted.tool_result';
  * the same result was allowed unchanged before.
  */
 export async function guardToolResult(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   result: WireToolResult,
   known: CallResultCache | null,
 ): Promise<GuardedToolResult | null> {
-  const { call, ports } = call_context;
+  const { call, ports } = callContext;
   const tool = result.tool !== null && isValidToolName(result.tool) ? result.tool : UNKNOWN_TOOL;
   const texts = result.texts.map(({ value }) => value);
   const key = known?.computeKey(tool, texts) ?? null;
@@ -40,19 +40,19 @@ export async function guardToolResult(
   const content = buildTextsContent(texts);
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
   const use = { phase: 'response', tool, content } as const;
-  const crossing = parseContractFields(buildToolCrossing(acting, use), call_context);
+  const crossing = parseContractFields(buildToolCrossing(acting, use), callContext);
   const extras = { recorded_tool: judgeToolName(crossing, ports).shown };
-  const decision = await decideInCall(crossing, 'llm_tool_result', call_context, null, extras);
+  const decision = await decideInCall(crossing, 'llm_tool_result', callContext, null, extras);
   const { verdict, classification } = decision;
-  const is_classified = (classification?.failed.length ?? 0) === 0;
-  if (key !== null && known !== null && is_classified && isUntouched(verdict)) {
+  const isClassified = (classification?.failed.length ?? 0) === 0;
+  if (key !== null && known !== null && isClassified && isUntouched(verdict)) {
     // Cached only when its event is durable; an earlier request may not rely on it. After a failure of a classifier the result is not cached.
     void decision.recorded.then((ruling) => {
       if (isUntouched(ruling.verdict)) known.add(key);
     });
   }
-  const is_list = crossing.content === content;
-  return { decision, splices: buildResultSplices(result, verdict, is_list ? texts.length : 0) };
+  const isList = crossing.content === content;
+  return { decision, splices: buildResultSplices(result, verdict, isList ? texts.length : 0) };
 }
 
 /** Parses the text as JSON if the tool has a contract with fields, because contracts describe fields. */
@@ -62,8 +62,8 @@ function parseContractFields(crossing: Crossing, { ports }: LlmCallContext): Cro
   const contract = findContract(crossing, ports.policy);
   if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
   const read = parseJsonContent(content.text, ports.policy.limits);
-  const has_fields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;
-  return has_fields ? { ...crossing, content: read } : crossing;
+  const hasFields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;
+  return hasFields ? { ...crossing, content: read } : crossing;
 }
 
 function buildResultSplices(result: WireToolResult, verdict: Verdict, count: number): readonly Splice[] {

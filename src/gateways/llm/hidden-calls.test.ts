@@ -27,8 +27,8 @@ import {
   whole,
 } from './testing/call-answers.ts';
 
-const contract = (tool_name: string) => ({
-  tool_name,
+const contract = (toolName: string) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },

@@ -12,11 +12,11 @@ const JSON_TYPE = 'application/json';
 const sse = (...events: readonly (object | string)[]): string[] =>
   events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
 
-const chunk = (delta: object, finish_reason: string | null = null, index = 0) => ({
+const chunk = (delta: object, finishReason: string | null = null, index = 0) => ({
   id: 'c1',
   object: 'chat.completion.chunk',
   model: 'm',
-  choices: [{ index, delta, finish_reason }],
+  choices: [{ index, delta, finish_reason: finishReason }],
 });
 
 const block = (index: number, type: 'text' | 'thinking', text: string) => [
@@ -47,14 +47,18 @@ const response = (output: readonly object[], more: object = {}) => ({
   output,
   ...more,
 });
-const delta = (output_index: number, content_index: number, text: string) => ({
+const delta = (outputIndex: number, contentIndex: number, text: string) => ({
   type: 'response.output_text.delta',
-  item_id: `i${output_index}`,
-  output_index,
-  content_index,
+  item_id: `i${outputIndex}`,
+  output_index: outputIndex,
+  content_index: contentIndex,
   delta: text,
 });
-const added = (output_index: number) => ({ type: 'response.output_item.added', output_index, item: item() });
+const added = (outputIndex: number) => ({
+  type: 'response.output_item.added',
+  output_index: outputIndex,
+  item: item(),
+});
 const responses = (...events: readonly object[]) =>
   sse({ type: 'response.created', response: response([]) }, ...events, {
     type: 'response.completed',

@@ -23,10 +23,10 @@ export function findIdentityPlaces(
   texts: readonly Pick<WireText, 'role' | 'node'>[],
 ): NonNullable<Crossing['identity_places']> {
   return texts.flatMap(({ role, node }, leaf) => {
-    const is_instruction = role === 'system' || role === 'tool_definition';
+    const isInstruction = role === 'system' || role === 'tool_definition';
     return [...node.value.matchAll(TRAILER)].flatMap((trailer) => {
       const address = trailer[1]!;
-      if (!NO_REPLY.test(address) && !(is_instruction && GITHUB_NO_REPLY.test(address))) return [];
+      if (!NO_REPLY.test(address) && !(isInstruction && GITHUB_NO_REPLY.test(address))) return [];
       const end = trailer.index + trailer[0].length - 1;
       return [{ leaf, start: end - address.length, end }];
     });

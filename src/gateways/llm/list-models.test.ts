@@ -171,9 +171,9 @@ test('Anthropic’s list has its shape and its pages', async (t) => {
     ['?limit=2&before_id=c3', ['c1', 'c2'], true],
     ['?after_id=c3', [], false],
   ] as const;
-  for (const [query, ids, has_more] of rows) {
+  for (const [query, ids, hasMore] of rows) {
     const stated = await ask(t, proxy, { path: `/v1/models${query}`, family: 'anthropic' });
-    const ends = { has_more, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+    const ends = { has_more: hasMore, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
     const { data: _, ...rest } = JSON.parse(stated.text);
     assert.deepEqual([stated.ids, rest], [ids, ends], query);
   }

@@ -67,8 +67,14 @@ async function answerModel(
   return passThrough(requested, { ...buildListRequest(requested, family), path, model }, parts);
 }
 
-function buildUnknownModelError(request_id: string) {
-  return { status: 404, code: 'model_not_found', message: 'There is no such model.', request_id, extra: {} };
+function buildUnknownModelError(requestId: string) {
+  return {
+    status: 404,
+    code: 'model_not_found',
+    message: 'There is no such model.',
+    request_id: requestId,
+    extra: {},
+  };
 }
 
 function buildListRequest({ path, headers, signal }: ModelListRequest, family: Family): UpstreamRequest {

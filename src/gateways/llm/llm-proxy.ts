@@ -39,7 +39,7 @@ export interface LlmProxyParts {
 
 /** Opens the LLM proxy. */
 export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
-  const result_cache = openResultCache(parts.settings.cache_entries_max);
+  const resultCache = openResultCache(parts.settings.cache_entries_max);
   const settling = new Set<Promise<unknown>>();
   const keep = (work: Promise<unknown>): void => {
     const kept: Promise<unknown> = work.catch(parts.onSettleFailure).finally(() => settling.delete(kept));
@@ -49,7 +49,7 @@ export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
   return {
     call: (call) =>
       handleCall(
-        { call, ports: parts.ports(), presentCapability, result_cache, settings },
+        { call, ports: parts.ports(), presentCapability, result_cache: resultCache, settings },
         { ...parts, keep },
       ),
     listModels: (requested) =>
@@ -70,31 +70,31 @@ interface SendContext extends LlmProxyParts {
   readonly keep: (work: Promise<unknown>) => void;
 }
 
-async function handleCall(call_context: LlmCallContext, parts: SendContext): Promise<LlmReply> {
-  const { call } = call_context;
-  const read = parseCall(call_context);
+async function handleCall(callContext: LlmCallContext, parts: SendContext): Promise<LlmReply> {
+  const { call } = callContext;
+  const read = parseCall(callContext);
   if (typeof read === 'string')
     return buildErrorReply(call.format, buildInvalidRequestError(read, call.request_id));
-  const span = parts.telemetry?.startCall(buildSpanStart(call_context, read)) ?? null;
-  if (span === null) return guardAndSend(call_context, read, null, parts);
-  const reply = await span.within(() => guardAndSend(call_context, read, span, parts));
+  const span = parts.telemetry?.startCall(buildSpanStart(callContext, read)) ?? null;
+  if (span === null) return guardAndSend(callContext, read, null, parts);
+  const reply = await span.within(() => guardAndSend(callContext, read, span, parts));
   return { ...reply, body: isStreamBody(reply.body) ? runStepsWithin(reply.body, span.within) : reply.body };
 }
 
 async function guardAndSend(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   read: ParsedCall,
   span: CallSpan | null,
   parts: SendContext,
 ): Promise<LlmReply> {
-  const guarded = await guardRequest(call_context, read.request);
+  const guarded = await guardRequest(callContext, read.request);
   span?.setModel(guarded.shown_model);
   if (guarded.is_blocked) {
     const denied = await guarded.recorded;
     span?.end({ ...NO_ANSWER, error: 'policy_violation' });
-    return buildDenialReply(call_context.call, denied);
+    return buildDenialReply(callContext.call, denied);
   }
-  return reserveAndSend(call_context, read, guarded, span, parts);
+  return reserveAndSend(callContext, read, guarded, span, parts);
 }
 
 /** Builds the start of a span. The model in the body is not scanned yet, so the span receives it later. */
@@ -114,7 +114,7 @@ function buildSpanStart({ call }: LlmCallContext, { request }: ParsedCall): Call
 
 /** Sends a judged request if the budget allows it. */
 async function reserveAndSend(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   read: ParsedCall,
   guarded: GuardedRequest,
   span: CallSpan | null,
@@ -122,25 +122,25 @@ async function reserveAndSend(
 ): Promise<LlmReply> {
   let reserved: Reservation | BudgetDenial;
   try {
-    reserved = await reserveBudget(read, guarded, call_context, budgets);
+    reserved = await reserveBudget(read, guarded, callContext, budgets);
   } catch (fault) {
     span?.end({ ...NO_ANSWER, error: 'budget_unknown' });
     throw fault;
   }
   if ('over' in reserved) {
     span?.end({ ...NO_ANSWER, error: 'over_budget' });
-    return replyOverBudget(reserved, guarded, call_context);
+    return replyOverBudget(reserved, guarded, callContext);
   }
   const account = openCallAccount({
     reservation: reserved,
     model: guarded.model,
-    hasNoFindings: (word) => hasNoFindings(word, call_context.ports.policy),
+    hasNoFindings: (word) => hasNoFindings(word, callContext.ports.policy),
     span,
     calls: counts,
     keep,
   });
   try {
-    return await sendAndAnswer(call_context, read, guarded, { account, span, upstreams });
+    return await sendAndAnswer(callContext, read, guarded, { account, span, upstreams });
   } catch (fault) {
     account.end('internal_error', null);
     throw fault;
@@ -212,14 +212,14 @@ async function replyOverBudget(
     help: describeDocument(findDecidingDocument('budget')!),
   };
   const error = { status: 400, code: 'budget_exceeded', message: reason, request_id, extra };
-  const wait_s =
+  const waitS =
     resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
   return buildErrorReply(call.format, error, [
     // The budget decides last, so its decision is reported.
     ...buildDecisionHeaders('block', event_id ?? input.event_id),
     'x-should-retry',
     'false',
-    ...(wait_s === null ? [] : ['retry-after', `${wait_s}`]),
+    ...(waitS === null ? [] : ['retry-after', `${waitS}`]),
   ]);
 }
 
@@ -231,15 +231,15 @@ interface CallParts {
 
 /** Sends the request while its events are written. Nothing is returned to the client before the events are durable. */
 async function sendAndAnswer(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   read: ParsedCall,
   guarded: GuardedRequest,
   ways: CallParts,
 ): Promise<LlmReply> {
-  const { call } = call_context;
+  const { call } = callContext;
   const { account } = ways;
   const stop = openStop(call.signal);
-  const sent = sendRequest(call_context, read, guarded, ways, stop.signal);
+  const sent = sendRequest(callContext, read, guarded, ways, stop.signal);
   // Awaited below, after the events. This handler avoids an unhandled rejection until then.
   sent.catch(() => {});
   const input = await guarded.recorded;
@@ -258,7 +258,7 @@ async function sendAndAnswer(
     account.end(error.code, error.code === 'aborted' ? worked : null);
     return buildErrorReply(call.format, error, [...buildRulingHeaders(input), ...buildRetryHeaders(fault)]);
   }
-  return relayAnswer(call_context, { read, guarded, input, account }, answer);
+  return relayAnswer(callContext, { read, guarded, input, account }, answer);
 }
 
 /** Aborts with the client or on its own. One controller, because `AbortSignal.any` is slow. */
@@ -300,16 +300,16 @@ function openBodyBuilder(
   call: LlmCall,
   { text, request }: ParsedCall,
   { splices }: GuardedRequest,
-  asks_usage: boolean,
+  asksUsage: boolean,
 ): (model: string | null) => Uint8Array {
-  const is_stream = call.in_path?.is_stream ?? request.is_stream;
-  const usage = is_stream && asks_usage && request.usage_splice !== null ? [request.usage_splice] : [];
+  const isStream = call.in_path?.is_stream ?? request.is_stream;
+  const usage = isStream && asksUsage && request.usage_splice !== null ? [request.usage_splice] : [];
   const { model: node } = request;
   // A change that concerns several texts appears once per text, so duplicates are dropped.
   const all = [...new Set([...splices, ...request.repairs, ...usage])];
   return (model) => {
-    const is_renamed = node !== null && model !== null && model !== node.value;
-    const edits = is_renamed
+    const isRenamed = node !== null && model !== null && model !== node.value;
+    const edits = isRenamed
       ? [...all.filter(({ start }) => start !== node.start), buildStringSplice(node, model)]
       : all;
     return edits.length === 0 ? call.body : Buffer.from(applySplices(text, edits), 'utf8');

@@ -32,7 +32,7 @@ export interface SentCall {
 
 /** Returns a provider's answer to the client: guarded if it succeeds, byte for byte if it is an error. */
 export async function relayAnswer(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   sent: SentCall,
   answer: UpstreamAnswer,
 ): Promise<LlmReply> {
@@ -41,24 +41,24 @@ export async function relayAnswer(
   const type = findHeader(answer.headers, 'content-type') ?? '';
   try {
     if (answer.status >= 400) {
-      const body = await collectBody(answer, call_context.settings.response_bytes_max);
+      const body = await collectBody(answer, callContext.settings.response_bytes_max);
       account.end(`${answer.status}`, null);
       return {
         status: answer.status,
-        headers: [...buildAnswerHeaders(answer, input, call_context), ...buildNoRetryHeaders(answer)],
+        headers: [...buildAnswerHeaders(answer, input, callContext), ...buildNoRetryHeaders(answer)],
         body,
       };
     }
     if (/^text\/event-stream\b/i.test(type)) {
-      const body = await relayStream(call_context, sent, answer);
-      return { status: answer.status, headers: buildAnswerHeaders(answer, input, call_context), body };
+      const body = await relayStream(callContext, sent, answer);
+      return { status: answer.status, headers: buildAnswerHeaders(answer, input, callContext), body };
     }
-    return await relayWhole(call_context, sent, answer);
+    return await relayWhole(callContext, sent, answer);
   } catch (fault) {
-    const error = buildFailureError(fault, call_context.call.request_id);
-    const is_refused = answer.status >= 400;
-    account.end(error.code, is_refused ? null : { estimate: estimateUsage(read.size, 0), is_whole: false });
-    return buildErrorReply(call_context.call.format, error, buildRulingHeaders(input));
+    const error = buildFailureError(fault, callContext.call.request_id);
+    const isRefused = answer.status >= 400;
+    account.end(error.code, isRefused ? null : { estimate: estimateUsage(read.size, 0), is_whole: false });
+    return buildErrorReply(callContext.call.format, error, buildRulingHeaders(input));
   }
 }
 
@@ -79,25 +79,30 @@ function buildAnswerHeaders(
 }
 
 function relayStream(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   { read: { request, size }, guarded: { shown_model: model, tokens, splices }, account }: SentCall,
   answer: UpstreamAnswer,
 ): Promise<AsyncGenerator<string>> {
-  let output_units = 0;
+  let outputUnits = 0;
   const news: StreamObserver = {
     onChunk: account.chunk,
     onEvent: (parts) => {
-      for (const piece of parts.pieces) output_units += countUnits(piece);
+      for (const piece of parts.pieces) outputUnits += countUnits(piece);
       account.report(parts);
     },
     onEnd: (error) =>
-      account.end(error, { estimate: estimateUsage(size, output_units), is_whole: error === null }),
+      account.end(error, { estimate: estimateUsage(size, outputUnits), is_whole: error === null }),
   };
   const query = {
     ...buildAnswerQuery(request, splices),
-    drops_usage: request.usage_splice !== null && call_context.settings.asks_usage !== false,
+    drops_usage: request.usage_splice !== null && callContext.settings.asks_usage !== false,
   };
-  return guardStream(answer, query, { call_context, model, tokens, readUsage: account.readUsage }, news);
+  return guardStream(
+    answer,
+    query,
+    { call_context: callContext, model, tokens, readUsage: account.readUsage },
+    news,
+  );
 }
 
 /**
@@ -118,11 +123,11 @@ function countUnits({ node }: EventPiece): number {
 }
 
 async function relayWhole(
-  call_context: LlmCallContext,
+  callContext: LlmCallContext,
   { read: { request, size }, guarded: { shown_model: model, tokens, splices }, input, account }: SentCall,
   answer: UpstreamAnswer,
 ): Promise<LlmReply> {
-  const { call, settings, ports } = call_context;
+  const { call, settings, ports } = callContext;
   const bytes = await collectBody(answer, settings.response_bytes_max);
   if (!isUtf8(bytes)) throw buildUnreadableFailure('The answer of the provider is not valid UTF-8.');
   const text = bytes.toString('utf8');
@@ -132,10 +137,10 @@ async function relayWhole(
   if (stated === null)
     throw buildUnreadableFailure('The answer of the provider does not follow the requested protocol.');
   account.report(stated);
-  const output_units = stated.texts.reduce((sum, { value }) => sum + value.length, 0);
-  const spent = { estimate: estimateUsage(size, output_units), is_whole: true };
+  const outputUnits = stated.texts.reduce((sum, { value }) => sum + value.length, 0);
+  const spent = { estimate: estimateUsage(size, outputUnits), is_whole: true };
   const guarded = await guardAnswer(stated, text, {
-    call_context,
+    call_context: callContext,
     model,
     tokens,
     readUsage: account.readUsage,
@@ -148,7 +153,7 @@ async function relayWhole(
   const body = guarded.splices.length === 0 ? bytes : applySplices(text, guarded.splices);
   return {
     status: answer.status,
-    headers: buildAnswerHeaders(answer, selectReportedRuling(input, guarded.ruling), call_context),
+    headers: buildAnswerHeaders(answer, selectReportedRuling(input, guarded.ruling), callContext),
     body,
   };
 }
@@ -159,15 +164,15 @@ const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
   nodes_max: 'The answer of the provider has more parts than scan.nodes_max.',
 };
 
-/** Reads all bytes of an answer. Throws if it breaks off or exceeds `bytes_max`. */
-export async function collectBody({ body }: UpstreamAnswer, bytes_max: number): Promise<Buffer> {
+/** Reads all bytes of an answer. Throws if it breaks off or exceeds `bytesMax`. */
+export async function collectBody({ body }: UpstreamAnswer, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > bytes_max)
+    if (bytes > bytesMax)
       throw buildUnreadableFailure(
-        `The answer of the provider is longer than proxy.response_bytes_max (${bytes_max} bytes).`,
+        `The answer of the provider is longer than proxy.response_bytes_max (${bytesMax} bytes).`,
       );
     chunks.push(chunk);
   }

@@ -40,8 +40,8 @@ export function buildRulingHeaders({ verdict, event_id }: Ruling): readonly stri
 }
 
 /** Returns the same headers for a decision without a ruling, such as that of a budget. */
-export function buildDecisionHeaders(decision: Verdict['decision'], event_id: string): readonly string[] {
-  return ['x-service-decision', decision, 'x-service-event-id', event_id];
+export function buildDecisionHeaders(decision: Verdict['decision'], eventId: string): readonly string[] {
+  return ['x-service-decision', decision, 'x-service-event-id', eventId];
 }
 
 /** Selects the ruling to report: that on the answer, unless only the request was changed. */
@@ -53,7 +53,7 @@ export function selectReportedRuling(input: Ruling, output: Ruling): Ruling {
  * Returns the headers of a provider's answer for the client: those that only inform it, the id of this request, and the
  * provider's id under another name. A type that a browser would run becomes plain text.
  */
-export function buildProviderHeaders(headers: readonly string[], request_id: string): readonly string[] {
+export function buildProviderHeaders(headers: readonly string[], requestId: string): readonly string[] {
   const passed: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at]!.toLowerCase();
@@ -63,7 +63,7 @@ export function buildProviderHeaders(headers: readonly string[], request_id: str
     else if (name === 'content-type') passed.push(name, INERT_TYPES.test(value) ? value : 'text/plain');
     else passed.push(headers[at]!, value);
   }
-  return [...passed, 'x-request-id', request_id, 'x-content-type-options', 'nosniff'];
+  return [...passed, 'x-request-id', requestId, 'x-content-type-options', 'nosniff'];
 }
 
 const INERT_TYPES =

@@ -5,8 +5,8 @@ import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { openAnswerHarness } from './testing/answer-harness.ts';
 import { parseEvents } from './testing/streams.ts';
 
-const contract = (tool_name: string) => ({
-  tool_name,
+const contract = (toolName: string) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
@@ -112,8 +112,8 @@ test('a server that gives each event a new id: they go out with the id of their 
       ['a', ` ${head}`],
       ['b', 'zzz'],
       ['a', `${tail} `],
-    ].map(([item_id, delta]) =>
-      on('output_text.delta', { output_index: 0, content_index: 0, item_id, delta }),
+    ].map(([itemId, delta]) =>
+      on('output_text.delta', { output_index: 0, content_index: 0, item_id: itemId, delta }),
     ),
   ];
   const other = await answerEvents(hidden);
@@ -144,7 +144,7 @@ test('a server that gives each event a new id: they go out with the id of their 
   assert.ok(!masked.body.includes(SECRET), masked.body);
   // Masked text of the item does not reappear in the events about it.
   for (const id of [SECRET, ` ${SECRET} `, `${SECRET}${' '.repeat(300)}`, `${'a'.repeat(300)} ${SECRET}`]) {
-    const other_id = on('output_text.delta', {
+    const otherId = on('output_text.delta', {
       output_index: 0,
       content_index: 0,
       item_id: 'b',
@@ -152,7 +152,7 @@ test('a server that gives each event a new id: they go out with the id of their 
     });
     const { body } = await answerEvents([
       on('output_item.added', { output_index: 0, item: message(id) }),
-      other_id,
+      otherId,
     ]);
     assert.ok(!body.includes(SECRET), body);
   }

@@ -24,16 +24,16 @@ export interface CallResultCache {
 }
 
 /**
- * Opens a cache of at most `entries_max` results for one process. Its HMAC key is random and never leaves the
+ * Opens a cache of at most `entriesMax` results for one process. Its HMAC key is random and never leaves the
  * process.
  */
-export function openResultCache(entries_max: number): ResultCache {
+export function openResultCache(entriesMax: number): ResultCache {
   // Created once: `createHmac` would convert raw bytes for each result, which takes longer than hashing a short one.
   const key = createSecretKey(randomBytes(32));
   let young = new Set<string>();
   let old = new Set<string>();
   const add = (name: string): void => {
-    if (young.size >= entries_max / 2) {
+    if (young.size >= entriesMax / 2) {
       old = young;
       young = new Set();
     }
@@ -50,8 +50,8 @@ export function openResultCache(entries_max: number): ResultCache {
       { policy, logged_texts },
       { tenant_id, agent_id, source_agent_id, session_id, declared_tags },
     ) => {
-      const writes_texts = logged_texts?.inputs === true || logged_texts?.outputs === true;
-      if (entries_max === 0 || writes_texts || !dependsOnTextAlone(policy, tenant_id)) return null;
+      const writesTexts = logged_texts?.inputs === true || logged_texts?.outputs === true;
+      if (entriesMax === 0 || writesTexts || !dependsOnTextAlone(policy, tenant_id)) return null;
       const who = JSON.stringify([
         policy.hash,
         tenant_id,
@@ -74,14 +74,14 @@ export function openResultCache(entries_max: number): ResultCache {
 const answers = new WeakMap<Policy, boolean>();
 
 /** Returns whether the decision depends on the text alone: on no session taint tags, conditions or approvals. */
-function dependsOnTextAlone(policy: Policy, tenant_id: string): boolean {
+function dependsOnTextAlone(policy: Policy, tenantId: string): boolean {
   let alone = answers.get(policy);
   if (alone === undefined) {
-    const needs_approval =
+    const needsApproval =
       [...policy.rules, ...policy.builtin_rules].some(({ action }) => action === 'require_approval') ||
       policy.default_action === 'require_approval';
-    alone = !needs_approval && !hasConditions(policy);
+    alone = !needsApproval && !hasConditions(policy);
     answers.set(policy, alone);
   }
-  return alone && !usesSessionTags(policy, tenant_id);
+  return alone && !usesSessionTags(policy, tenantId);
 }

@@ -44,12 +44,12 @@ function joinInOrder(reported: readonly (readonly [kind: string, text: string])[
 }
 
 test('chat completions: what is held of a text goes out before the calls that came behind it', async () => {
-  const chunk = (delta: object, finish_reason: string | null = null) =>
+  const chunk = (delta: object, finishReason: string | null = null) =>
     sse({
       id: 'c1',
       object: 'chat.completion.chunk',
       model: 'm',
-      choices: [{ index: 0, delta, finish_reason }],
+      choices: [{ index: 0, delta, finish_reason: finishReason }],
     });
   const call = (index: number) =>
     chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: `tool${index}`, arguments: '{}' } }] });

@@ -40,8 +40,8 @@ interface TokenValue {
 /** Opens the tokens of one request. A text of the request that already looks like a token is never used as one. */
 export function openTokenMap(texts: readonly string[]): TokenMap {
   const taken = new Set(texts.flatMap((text) => text.match(TOKEN) ?? []));
-  const by_value = new Map<string, string>();
-  const by_token = new Map<string, TokenValue>();
+  const byValue = new Map<string, string>();
+  const byToken = new Map<string, TokenValue>();
   const counts = new Map<string, number>();
   const make = (family: string): string => {
     for (;;) {
@@ -52,24 +52,24 @@ export function openTokenMap(texts: readonly string[]): TokenMap {
     }
   };
   const replaced = (text: string, pattern: RegExp, shown: (value: string) => string): string => {
-    if (by_token.size === 0 || !text.includes('[')) return text;
+    if (byToken.size === 0 || !text.includes('[')) return text;
     return text.replace(pattern, (token) => {
-      const kept = by_token.get(token);
+      const kept = byToken.get(token);
       return kept === undefined ? token : shown(kept.value);
     });
   };
   const restore = (text: string) => replaced(text, URL_OR_TOKEN, (value) => value);
   const listTags = (text: string) => [
-    ...new Set((text.match(TOKEN) ?? []).flatMap((token) => by_token.get(token)?.tags ?? [])),
+    ...new Set((text.match(TOKEN) ?? []).flatMap((token) => byToken.get(token)?.tags ?? [])),
   ];
   return {
     getToken: ({ detector, tags }, value) => {
       const family = readTokenFamily(detector);
-      const known = by_value.get(`${family} ${value}`);
+      const known = byValue.get(`${family} ${value}`);
       if (known !== undefined) return known;
       const token = make(family);
-      by_value.set(`${family} ${value}`, token);
-      by_token.set(token, { value, tags });
+      byValue.set(`${family} ${value}`, token);
+      byToken.set(token, { value, tags });
       return token;
     },
     restore,

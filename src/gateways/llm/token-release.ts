@@ -29,13 +29,13 @@ export function sendsTokensOut(crossing: Crossing, tokens: TokenMap, policy: Pol
   if (contract?.side_effects.egress === true || SENDS.test(name)) return true;
   if (content.kind === 'text') return !WRITES.test(name) || tokens.isInUrl(content.text);
   let key = '';
-  let is_out = false;
+  let isOut = false;
   walkContent(content, policy.limits, (leaf) => {
     if (leaf.kind === 'key') key = leaf.text.slice(-KEY_UNITS_MAX);
-    is_out ||= leaf.kind === 'key' ? ADDRESS_KEY.test(key) : URL.test(leaf.text) || tokens.isInUrl(leaf.text);
-    is_out ||= isCommandKey(key) && tokens.listTags(leaf.text).length > 0;
+    isOut ||= leaf.kind === 'key' ? ADDRESS_KEY.test(key) : URL.test(leaf.text) || tokens.isInUrl(leaf.text);
+    isOut ||= isCommandKey(key) && tokens.listTags(leaf.text).length > 0;
   });
-  return is_out;
+  return isOut;
 }
 
 function isCommandKey(key: string): boolean {

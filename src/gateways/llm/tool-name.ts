@@ -26,6 +26,6 @@ export function judgeToolName(
   const request = buildTextCrossing('output', { ...crossing, declared_tags: [] }, content);
   const { decision, rule, reason, findings, allowlisted_findings } = judge(request, policy, fingerprintOf);
   const shown = redactPart(tool, findings, policy.redaction.typed);
-  const is_found = findings.length + allowlisted_findings.length > 0;
-  return { shown, refusal: decision === 'allow' || !is_found ? null : { rule, reason } };
+  const isFound = findings.length + allowlisted_findings.length > 0;
+  return { shown, refusal: decision === 'allow' || !isFound ? null : { rule, reason } };
 }

@@ -74,11 +74,11 @@ async function guardAndCall(
   context: ServerContext,
 ): Promise<object> {
   const { guard, naming } = target;
-  const judged_name = naming.toPolicyName(tool.name);
-  const request = await guardRequestWithApproval(guard, judged_name, input, server, context);
+  const judgedName = naming.toPolicyName(tool.name);
+  const request = await guardRequestWithApproval(guard, judgedName, input, server, context);
   if ('question' in request) return request.question;
   if ('blocked' in request) return buildErrorResult(request.blocked);
-  const stateful = { server: target.name, name: judged_name, input };
+  const stateful = { server: target.name, name: judgedName, input };
   const given = await guardServerInput(target, stateful, server, context);
   if ('blocked' in given) return buildErrorResult(given.blocked);
   const answer = await sendCall(target, tool, { input: request.value, given }, context).catch(
@@ -89,7 +89,7 @@ async function guardAndCall(
     return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;
   }
   const marking = openMarkingGuard(guard);
-  const judged = await guardToolAnswer(marking.guard, judged_name, answer);
+  const judged = await guardToolAnswer(marking.guard, judgedName, answer);
   if ('blocked' in judged) return buildErrorResult(judged.blocked);
   return markAnswer(replaceUris(judged.answer, naming), marking.is_data());
 }
@@ -99,20 +99,20 @@ function openMarkingGuard(guard: PolicyGuard): {
   readonly guard: PolicyGuard;
   readonly is_data: () => boolean;
 } {
-  let is_data = false;
+  let isData = false;
   const judgeResponse: PolicyGuard['judgeResponse'] = async (tool, output) => {
     const judged = await guard.judgeResponse(tool, output);
-    is_data ||= 'value' in judged && judged.is_data;
+    isData ||= 'value' in judged && judged.is_data;
     return judged;
   };
-  return { guard: { ...guard, judgeResponse }, is_data: () => is_data };
+  return { guard: { ...guard, judgeResponse }, is_data: () => isData };
 }
 
 /** The `_meta` key under which a result names its marks. */
 const MARKS = `${PACKAGE_NAME}/marks`;
 
-function markAnswer(answer: ToolAnswer, is_data: boolean): ToolAnswer {
-  return is_data ? { ...answer, _meta: { ...answer._meta, [MARKS]: ['data'] } } : answer;
+function markAnswer(answer: ToolAnswer, isData: boolean): ToolAnswer {
+  return isData ? { ...answer, _meta: { ...answer._meta, [MARKS]: ['data'] } } : answer;
 }
 
 /** Throws a refusal for a call without an answer. The call may have run, so repeating it may run it twice. */
@@ -157,12 +157,12 @@ async function sendCall(
         }).catch(() => {}),
     }),
   };
-  const _source = buildSourceMeta(findSourceText(input))._meta;
+  const Source = buildSourceMeta(findSourceText(input))._meta;
   const call = {
     name: tool.name,
     arguments: input as Record<string, unknown>,
     ...given.params,
-    _meta: { ...given.meta, ..._source },
+    _meta: { ...given.meta, ...Source },
   } as CallToolRequest['params'];
   try {
     return (await upstream.use((client) => client.callTool(call, options))) as ToolAnswer;

@@ -13,7 +13,7 @@ export interface ChangeSubscription {
   /** Subscribes. Call it once, after connecting. */
   readonly start: () => void;
   /** Adds or removes a resource. */
-  readonly renew: (uri: string, is_wanted: boolean) => Promise<void>;
+  readonly renew: (uri: string, isWanted: boolean) => Promise<void>;
   /** Returns whether the server currently reports changes of its tool list. */
   readonly reports_tools: () => boolean;
   readonly close: () => void;
@@ -28,19 +28,19 @@ const PAUSE_MS_MAX = 30_000;
  * Prepares a client for change notifications. In the current protocol revision the client requests them with a
  * filter. In earlier revisions servers send them unsolicited, and those of a resource after a subscription.
  * @param watched - the watched resources; the caller reports changes with `renew`
- * @param sends_changes - true if the transport always delivers unsolicited notifications of earlier revisions
+ * @param sendsChanges - true if the transport always delivers unsolicited notifications of earlier revisions
  */
 export function openChangeSubscription(
   client: Client,
   reported: ChangeListener,
   watched: ReadonlySet<string>,
-  sends_changes: boolean,
+  sendsChanges: boolean,
 ): ChangeSubscription {
   let subscription: McpSubscription | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let pause_ms = PAUSE_MS;
+  let pauseMs = PAUSE_MS;
   let turn = 0;
-  let is_closed = false;
+  let isClosed = false;
   for (const list of LISTS)
     client.setNotificationHandler(`notifications/${list}/list_changed`, () => reported({ list }));
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
@@ -54,22 +54,22 @@ export function openChangeSubscription(
     const filter = buildFilter(client, watched);
     const opened = Object.keys(filter).length === 0 ? null : await client.listen(filter);
     // A later call has started meanwhile and closes the previous subscription.
-    if (mine !== turn || is_closed) return void opened?.close();
+    if (mine !== turn || isClosed) return void opened?.close();
     subscription = opened;
-    const began_ms = performance.now();
+    const beganMs = performance.now();
     void opened?.closed.then((cause) => {
-      const is_current = subscription === opened;
-      if (is_current) subscription = null;
-      if (cause !== 'local' && is_current) scheduleRetry(performance.now() - began_ms);
+      const isCurrent = subscription === opened;
+      if (isCurrent) subscription = null;
+      if (cause !== 'local' && isCurrent) scheduleRetry(performance.now() - beganMs);
     });
     await before?.close();
   }
 
-  function scheduleRetry(lasted_ms: number): void {
-    if (is_closed) return;
+  function scheduleRetry(lastedMs: number): void {
+    if (isClosed) return;
     if (timer !== null) clearTimeout(timer);
-    pause_ms = lasted_ms > PAUSE_MS_MAX ? PAUSE_MS : Math.min(pause_ms * 2, PAUSE_MS_MAX);
-    timer = setTimeout(() => void listen().catch(() => scheduleRetry(0)), pause_ms).unref();
+    pauseMs = lastedMs > PAUSE_MS_MAX ? PAUSE_MS : Math.min(pauseMs * 2, PAUSE_MS_MAX);
+    timer = setTimeout(() => void listen().catch(() => scheduleRetry(0)), pauseMs).unref();
   }
 
   return {
@@ -77,14 +77,14 @@ export function openChangeSubscription(
       if (isModern()) void listen().catch(() => scheduleRetry(0));
       else for (const uri of watched) void client.subscribeResource({ uri }).catch(() => {});
     },
-    renew: async (uri, is_wanted) => {
+    renew: async (uri, isWanted) => {
       if (isModern()) await listen();
-      else if (is_wanted) await client.subscribeResource({ uri });
+      else if (isWanted) await client.subscribeResource({ uri });
       else await client.unsubscribeResource({ uri });
     },
-    reports_tools: () => reportsToolChanges(client) && (isModern() ? subscription !== null : sends_changes),
+    reports_tools: () => reportsToolChanges(client) && (isModern() ? subscription !== null : sendsChanges),
     close: () => {
-      is_closed = true;
+      isClosed = true;
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -33,8 +33,8 @@ test('sessions of one owner share a connection, and the last one ends it', async
 });
 
 /** A server that counts its queries. */
-function openCountingConnection(reports_tools: boolean, ttlMs?: number) {
-  let clock_ms = 0;
+function openCountingConnection(reportsTools: boolean, ttlMs?: number) {
+  let clockMs = 0;
   let asked = 0;
   const connect = (): Client =>
     ({
@@ -46,13 +46,13 @@ function openCountingConnection(reports_tools: boolean, ttlMs?: number) {
     }) as unknown as Client;
   let client = connect();
   const use = <T>(work: (client: Client, connection: { reports_tools: boolean }) => Promise<T>) =>
-    work(client, { reports_tools });
-  const list = openToolList({ use }, 1_000, () => clock_ms);
+    work(client, { reports_tools: reportsTools });
+  const list = openToolList({ use }, 1_000, () => clockMs);
   return {
     list,
     asked: () => asked,
     pass: (ms: number) => {
-      clock_ms += ms;
+      clockMs += ms;
     },
     reconnect: () => {
       client = connect();
@@ -61,7 +61,7 @@ function openCountingConnection(reports_tools: boolean, ttlMs?: number) {
 }
 
 test('a list is requested again only if it may have changed', async () => {
-  for (const [has_change_events, ttl, is_wanted, ms, expected] of [
+  for (const [hasChangeEvents, ttl, isWanted, ms, expected] of [
     [true, undefined, false, 10_000_000, 1],
     [true, 0, false, 10_000_000, 1],
     [false, undefined, false, 29_000, 1],
@@ -71,11 +71,11 @@ test('a list is requested again only if it may have changed', async () => {
     [false, 60_000, true, 61_000, 2],
     [true, undefined, true, 0, 2],
   ] as const) {
-    const { list, asked, pass } = openCountingConnection(has_change_events, ttl);
-    await list.read(is_wanted);
+    const { list, asked, pass } = openCountingConnection(hasChangeEvents, ttl);
+    await list.read(isWanted);
     pass(ms);
-    await list.read(is_wanted);
-    assert.equal(asked(), expected, JSON.stringify([has_change_events, ttl, is_wanted, ms]));
+    await list.read(isWanted);
+    assert.equal(asked(), expected, JSON.stringify([hasChangeEvents, ttl, isWanted, ms]));
   }
 });
 

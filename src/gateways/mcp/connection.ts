@@ -45,9 +45,16 @@ export function openConfiguredConnection(
   { version, env, stderr }: ConnectionParts,
   onChange: ChangeListener,
 ): ServerConnection {
-  const list_ms = computeConnectTimeout(settings);
+  const listMs = computeConnectTimeout(settings);
   const openTransport = () => openConfiguredTransport(settings, env, stderr);
-  return openConnection({ openTransport, version, connect_ms: list_ms, list_ms, wait_ms: WAIT_MS, onChange });
+  return openConnection({
+    openTransport,
+    version,
+    connect_ms: listMs,
+    list_ms: listMs,
+    wait_ms: WAIT_MS,
+    onChange,
+  });
 }
 
 /** The connections that several sessions of one credential share. */
@@ -111,16 +118,16 @@ function createMemberUpstream(
   member: ConnectionMember,
 ): Pick<UpstreamClient, 'watch' | 'attend'> {
   return {
-    watch: async (uri, is_wanted) => {
-      if (is_wanted) {
+    watch: async (uri, isWanted) => {
+      if (isWanted) {
         member.watched.add(uri);
         return shared.upstream.watch(uri, true);
       }
       member.watched.delete(uri);
       await unwatchIfUnused(shared, uri);
     },
-    attend: (is_wanted) => {
-      member.is_attending = is_wanted;
+    attend: (isWanted) => {
+      member.is_attending = isWanted;
       updateAttention(shared);
     },
   };
@@ -131,6 +138,6 @@ function updateAttention({ upstream, members }: SharedConnection): void {
 }
 
 async function unwatchIfUnused({ upstream, members }: SharedConnection, uri: string): Promise<void> {
-  const is_wanted = [...members].some(({ watched }) => watched.has(uri));
-  if (!is_wanted) await upstream.watch(uri, false);
+  const isWanted = [...members].some(({ watched }) => watched.has(uri));
+  if (!isWanted) await upstream.watch(uri, false);
 }

@@ -21,9 +21,9 @@ export function listContentParts(value: unknown): ContentPart[] {
     const inner = holder as Record<string, unknown>;
     const containers: unknown[] = [];
     for (const key of Object.keys(inner)) {
-      const is_named = !Array.isArray(holder);
-      if (is_named && !KEYS.has(key)) parts.push({ text: key, put: () => false, is_block: false });
-      addPart(parts, inner, key, is_named);
+      const isNamed = !Array.isArray(holder);
+      if (isNamed && !KEYS.has(key)) parts.push({ text: key, put: () => false, is_block: false });
+      addPart(parts, inner, key, isNamed);
       containers.push(inner[key]);
     }
     for (const each of containers.reverse()) ahead.push(each);
@@ -31,16 +31,11 @@ export function listContentParts(value: unknown): ContentPart[] {
   return parts;
 }
 
-function addPart(
-  parts: ContentPart[],
-  holder: Record<string, unknown>,
-  key: string,
-  is_named: boolean,
-): void {
+function addPart(parts: ContentPart[], holder: Record<string, unknown>, key: string, isNamed: boolean): void {
   const value = holder[key];
   if (typeof value === 'number' && Math.abs(value) >= LONG_NUMBER)
     parts.push({ text: String(value), put: createSetter(holder, key), is_block: false });
-  if (typeof value !== 'string' || (is_named && isProtocolWord(key, value))) return;
+  if (typeof value !== 'string' || (isNamed && isProtocolWord(key, value))) return;
   const media = readMediaText(holder, key, value);
   if (media === null) return;
   const put = createSetter(holder, key);

@@ -36,8 +36,8 @@ export async function guardToolAnswer(
   const content = answer.content.map(removeMeta);
   const others: ContentPart[] = [];
   for (const part of listContentParts(content)) {
-    const is_repeat = structured !== null && part.is_block && repeatsExactly(part.text, before!);
-    if (is_repeat) repeatStructured(part, structured.value);
+    const isRepeat = structured !== null && part.is_block && repeatsExactly(part.text, before!);
+    if (isRepeat) repeatStructured(part, structured.value);
     else others.push(part);
   }
   const stop = await guardParts(guard, tool, others);
@@ -80,13 +80,13 @@ async function guardParts(
   const all = parts.map(readPart);
   if (all.length === 0) return null;
   const joins = joinTexts(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
-  const is_list = all.length > 1;
-  const question = is_list ? buildQuestion(all, joins) : all[0]!.value;
-  if (!is_list) rememberText(question, all[0]!.text);
+  const isList = all.length > 1;
+  const question = isList ? buildQuestion(all, joins) : all[0]!.value;
+  if (!isList) rememberText(question, all[0]!.text);
   const judged = await guard.judgeResponse(tool, question);
   if ('blocked' in judged) return judged.blocked;
   if (judged.value === question) return null;
-  const answers = is_list ? judged.value : [judged.value];
+  const answers = isList ? judged.value : [judged.value];
   if (!Array.isArray(answers) || answers.length !== all.length + joins.length) return MISFIT;
   for (const [at, request] of all.entries()) if (!replacePart(request, answers[at]!)) return MISFIT;
   return judgeJoined(guard, tool, all, answers.slice(all.length));
@@ -127,8 +127,8 @@ function readPart(part: ContentPart): JudgedPart {
 
 function replacePart(request: JudgedPart, after: Json): boolean {
   if (isSameValue(after, request.value)) return true;
-  const is_json = typeof request.value !== 'string';
-  if (is_json) request.text = typeof after === 'string' ? after : rewriteJson(request.text, after);
+  const isJson = typeof request.value !== 'string';
+  if (isJson) request.text = typeof after === 'string' ? after : rewriteJson(request.text, after);
   else request.text = after === null ? '' : String(after);
   return request.part.put(request.text);
 }

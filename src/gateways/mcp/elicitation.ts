@@ -62,10 +62,10 @@ interface ElicitationAnswer {
 
 /** Reads the user's answer. It names the approval request only; the current status comes from the store. */
 function readAnswer({ mcpReq: { inputResponses } }: ServerContext): ElicitationAnswer | null {
-  const request_id = Object.keys(inputResponses ?? {}).find((key) => REQUEST.test(key));
-  if (request_id === undefined) return null;
-  const response = inputResponse(inputResponses, request_id);
-  return response.kind === 'elicit' ? { request_id, action: response.action } : null;
+  const requestId = Object.keys(inputResponses ?? {}).find((key) => REQUEST.test(key));
+  if (requestId === undefined) return null;
+  const response = inputResponse(inputResponses, requestId);
+  return response.kind === 'elicit' ? { request_id: requestId, action: response.action } : null;
 }
 
 /** Returns whether the client can show a form. A capability without modes means forms, as in earlier revisions. */

@@ -22,9 +22,9 @@ export function attachSource(text: string): string {
   if (!MAY_CHANGE.test(text)) return text;
   const root = parseJsonTree(text, LIMITS);
   if (root.kind !== 'object') return text;
-  const is_call = getText(root, 'method') === 'tools/call';
-  const key = is_call ? 'params' : 'result';
-  const member = getMember(getMember(root, key), is_call ? 'arguments' : 'structuredContent');
+  const isCall = getText(root, 'method') === 'tools/call';
+  const key = isCall ? 'params' : 'result';
+  const member = getMember(getMember(root, key), isCall ? 'arguments' : 'structuredContent');
   if (member === null) return text;
   const source = text.slice(member.start, member.end);
   if (!MAY_CHANGE.test(source)) return text;
@@ -101,8 +101,8 @@ function keepDigits(
 export function parseExactly(text: string): Json {
   return JSON.parse(text, ((_key: string, value: unknown, context?: { readonly source?: string }) => {
     const source = context?.source;
-    const is_lossy = typeof value === 'number' && source !== undefined && losesDigits(source, value);
-    return is_lossy ? { digits: source } : value;
+    const isLossy = typeof value === 'number' && source !== undefined && losesDigits(source, value);
+    return isLossy ? { digits: source } : value;
   }) as (key: string, value: unknown) => unknown) as Json;
 }
 

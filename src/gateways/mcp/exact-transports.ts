@@ -116,25 +116,25 @@ function cutLine(line: Line, piece: Uint8Array): void {
 
 function answerTooLong(
   { pieces, bytes, tail }: Line,
-  bytes_max: number,
+  bytesMax: number,
   answer: LineReading['answer'],
 ): ErrorAnswer | null {
   const id = findMessageId(Buffer.concat(pieces).toString('utf8'), tail!.toString('utf8'));
   if (answer !== undefined) {
-    answer(buildTooLongAnswer(id, `The message has ${bytes} bytes. The limit is ${bytes_max} bytes.`));
+    answer(buildTooLongAnswer(id, `The message has ${bytes} bytes. The limit is ${bytesMax} bytes.`));
     return null;
   }
-  const failure = new ServerFailure('too_long', bytes_max);
+  const failure = new ServerFailure('too_long', bytesMax);
   if (id === null) throw failure;
   return buildTooLongAnswer(id, failure.message);
 }
 
 /** Returns the same response with source texts attached to its messages. Its body is already limited. */
-export function attachResponseSources(response: Response, event_units_max: number): Response {
+export function attachResponseSources(response: Response, eventUnitsMax: number): Response {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
-  const mark = /^text\/event-stream/i.test(type) ? createEventMarker(event_units_max) : createBodyMarker();
+  const mark = /^text\/event-stream/i.test(type) ? createEventMarker(eventUnitsMax) : createBodyMarker();
   return new Response(response.body.pipeThrough(mark), { status, statusText, headers });
 }
 
@@ -149,8 +149,8 @@ function createBodyMarker(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-function createEventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8Array> {
-  const reader = createSseReader({ event_units_max });
+function createEventMarker(eventUnitsMax: number): TransformStream<Uint8Array, Uint8Array> {
+  const reader = createSseReader({ event_units_max: eventUnitsMax });
   const write = (
     { events, problem }: SsePiece,
     controller: TransformStreamDefaultController<Uint8Array>,
@@ -163,7 +163,7 @@ function createEventMarker(event_units_max: number): TransformStream<Uint8Array,
       controller.error(
         problem === 'utf8'
           ? new ServerFailure('invalid_response')
-          : new ServerFailure('too_long', event_units_max),
+          : new ServerFailure('too_long', eventUnitsMax),
       );
   };
   return new TransformStream({

@@ -61,8 +61,8 @@ const NO_BODY = [204, 205, 304];
 /** Returns the same response with a body that fails if a message is too long. */
 function limitBody(response: Response, { response_bytes_max, exceeded }: FetchLimits): Response {
   if (response.body === null || NO_BODY.includes(response.status)) return response;
-  const is_stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const count = is_stream ? countEventBytes() : countAllBytes();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const count = isStream ? countEventBytes() : countAllBytes();
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       if (count(chunk) <= response_bytes_max) return controller.enqueue(chunk);
@@ -92,22 +92,22 @@ const CR = 13;
 /** Counts the bytes of the longest event so far. An empty line ends an event. */
 function countEventBytes(): (chunk: Uint8Array) => number {
   let bytes = 0;
-  let line_bytes = 0;
+  let lineBytes = 0;
   let before = 0;
   return (chunk) => {
     let longest = 0;
     for (const byte of chunk) {
       bytes += 1;
-      const is_second_half = byte === LF && before === CR;
+      const isSecondHalf = byte === LF && before === CR;
       before = byte;
-      if (is_second_half) continue;
+      if (isSecondHalf) continue;
       if (byte !== LF && byte !== CR) {
-        line_bytes += 1;
+        lineBytes += 1;
         continue;
       }
       longest = Math.max(longest, bytes);
-      if (line_bytes === 0) bytes = 0;
-      line_bytes = 0;
+      if (lineBytes === 0) bytes = 0;
+      lineBytes = 0;
     }
     return Math.max(longest, bytes);
   };

@@ -28,12 +28,12 @@ export function joinTexts(texts: readonly JoinedText[]): string[] {
 
 function joinPlaced(texts: readonly JoinedText[], between: string): string {
   let joined = '';
-  let was_json = false;
+  let wasJson = false;
   for (const [at, { text }] of texts.entries()) {
-    const is_json = JSON_VALUE.test(text);
-    if (at > 0) joined += is_json && was_json ? APART : between;
+    const isJson = JSON_VALUE.test(text);
+    if (at > 0) joined += isJson && wasJson ? APART : between;
     joined += cutWindow(text);
-    was_json = is_json;
+    wasJson = isJson;
   }
   return joined;
 }

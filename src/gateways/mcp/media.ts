@@ -31,10 +31,10 @@ export function decodeMediaText(value: string, type: unknown): MediaText | null 
   const bytes = decodeBase64(value);
   if (bytes === null) return { text: value, encode: (text) => text };
   const label = findWideLabel(bytes, type);
-  const is_text = label !== null || isPlainText(bytes);
-  if (!is_text && typeof type === 'string' && BINARY.test(type) && isMedia(bytes, value)) return null;
+  const isText = label !== null || isPlainText(bytes);
+  if (!isText && typeof type === 'string' && BINARY.test(type) && isMedia(bytes, value)) return null;
   const text = new TextDecoder(label ?? 'utf-8', { ignoreBOM: true }).decode(bytes);
-  if (is_text) return { text, encode: (changed) => Buffer.from(changed, 'utf8').toString('base64') };
+  if (isText) return { text, encode: (changed) => Buffer.from(changed, 'utf8').toString('base64') };
   // Letters that look like base64, or bytes of an unknown kind: both forms are judged, and neither can be redacted.
   return { text: `${value}\n${text}`, encode: () => null };
 }

@@ -10,8 +10,8 @@ export interface GuardPorts {
   /** Compares tool definitions with the pinned ones. */
   readonly checkTools: (list: ToolListCheck) => Promise<{ readonly tools: readonly ToolPinReply[] }>;
   /** Resolves when an approval request is decided, or after 30 seconds. */
-  readonly waitForApproval: (request_id: string) => Promise<void>;
-  readonly cancelApproval: (request_id: string) => Promise<void>;
+  readonly waitForApproval: (requestId: string) => Promise<void>;
+  readonly cancelApproval: (requestId: string) => Promise<void>;
 }
 
 /** A list of tool definitions, as `mcp_tools_check` reads it. */
@@ -54,8 +54,8 @@ export interface GuardBlock {
 
 /** Evaluates the policy for requests to a server and for its responses. It never allows by itself. */
 export interface PolicyGuard {
-  /** @param request_id - an approval request that may be decided by now; `null` searches for one */
-  readonly judgeRequest: (tool: string, input: JsonObject, request_id: string | null) => Promise<GuardResult>;
+  /** @param requestId - an approval request that may be decided by now; `null` searches for one */
+  readonly judgeRequest: (tool: string, input: JsonObject, requestId: string | null) => Promise<GuardResult>;
   readonly judgeResponse: (tool: string, output: Json) => Promise<GuardResult>;
   /**
    * Checks definitions. Returns for each tool name whether the tool may be listed.
@@ -66,9 +66,9 @@ export interface PolicyGuard {
     tools: readonly object[],
   ) => Promise<ReadonlyMap<string, CheckedDefinition>>;
   /** Resolves when an approval request is decided, or after 30 seconds. */
-  readonly waitForDecision: (request_id: string) => Promise<void>;
+  readonly waitForDecision: (requestId: string) => Promise<void>;
   /** Cancels a pending approval request. */
-  readonly cancelApproval: (request_id: string) => Promise<void>;
+  readonly cancelApproval: (requestId: string) => Promise<void>;
 }
 
 /** The result of checking one tool definition. */
@@ -93,8 +93,8 @@ export function openPolicyGuard(
   const ask: RunOperation = (operation, input) => run(operation, input).catch(throwUnavailable);
   const about = { agent_id, session_id };
   return {
-    judgeRequest: async (tool, input, request_id) => {
-      const approval = { approval_request_id: request_id, reuse_approval: true };
+    judgeRequest: async (tool, input, requestId) => {
+      const approval = { approval_request_id: requestId, reuse_approval: true };
       const reply = await ask(interceptTool, { tool, input, ...about, ...approval });
       return readReply(reply, input, reply.modified_input);
     },
@@ -112,9 +112,8 @@ export function openPolicyGuard(
         ]),
       );
     },
-    waitForDecision: (request_id) =>
-      waitForApproval(request_id).catch(throwUnavailable).catch(ignoreForbidden),
-    cancelApproval: (request_id) => cancelApproval(request_id).catch(throwUnavailable),
+    waitForDecision: (requestId) => waitForApproval(requestId).catch(throwUnavailable).catch(ignoreForbidden),
+    cancelApproval: (requestId) => cancelApproval(requestId).catch(throwUnavailable),
   };
 }
 
@@ -129,20 +128,20 @@ const EXPECTED = ['Refusal', 'SocketFailure', 'StoreFailure'];
 
 /** Fails closed: if the policy cannot be evaluated, the call is blocked. */
 function throwUnavailable(error: unknown): never {
-  const is_expected = error instanceof Error && EXPECTED.includes(error.name);
-  const why = is_expected ? error.message : 'The service has a fault; its log says more.';
+  const isExpected = error instanceof Error && EXPECTED.includes(error.name);
+  const why = isExpected ? error.message : 'The service has a fault; its log says more.';
   throw new PolicyRefusal(`The policy cannot be evaluated, so the call is blocked. ${why}`, error);
 }
 
 function readReply(reply: JudgedReply, before: Json, after: Json | undefined): GuardResult {
-  const is_data = reply.marks?.includes('data') ?? false;
+  const isData = reply.marks?.includes('data') ?? false;
   switch (reply.decision) {
     case 'allow':
-      return { value: before, is_data };
+      return { value: before, is_data: isData };
     case 'modify':
       return after === undefined
         ? { blocked: 'The policy modifies it, but gave no new value.' }
-        : { value: after, is_data };
+        : { value: after, is_data: isData };
     default:
       return buildBlock(reply);
   }

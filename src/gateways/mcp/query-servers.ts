@@ -32,26 +32,26 @@ export async function queryServers<T>(
   query: (target: UpstreamServer) => Promise<T>,
 ): Promise<ServerAnswers<T>> {
   const outcomes: (PromiseSettledResult<T> | undefined)[] = servers.map(() => undefined);
-  let is_answered = false;
+  let isAnswered = false;
   const work = servers.map(async (target, at) => {
-    const is_failing = target.upstream.is_failing();
+    const isFailing = target.upstream.is_failing();
     const outcome = await waitSettled(query(target));
     outcomes[at] = outcome;
-    if (outcome.status === 'fulfilled' && is_answered && list !== null) onListFailure(target, list);
+    if (outcome.status === 'fulfilled' && isAnswered && list !== null) onListFailure(target, list);
     const fault = outcome.status === 'rejected' ? findLoggableFault(outcome.reason) : undefined;
-    if (fault !== undefined && !is_failing) logFailure(target.name, `${what} has failed`, fault);
+    if (fault !== undefined && !isFailing) logFailure(target.name, `${what} has failed`, fault);
     if (outcome.status === 'rejected') throw outcome.reason;
   });
   const all = Promise.allSettled(work);
   const waits = servers.map((target, at) => {
-    const is_first = list !== null && !awaited.has(target);
+    const isFirst = list !== null && !awaited.has(target);
     if (list !== null) awaited.add(target);
     if (target.upstream.is_failing()) return null;
-    return waitFor(work[at]!, is_first ? FIRST_PATIENCE_MS : PATIENCE_MS);
+    return waitFor(work[at]!, isFirst ? FIRST_PATIENCE_MS : PATIENCE_MS);
   });
   await Promise.all(waits);
   if (!outcomes.some((outcome) => outcome?.status === 'fulfilled')) await Promise.any(work).catch(() => all);
-  is_answered = true;
+  isAnswered = true;
   const [first] = outcomes;
   if (first?.status === 'rejected' && outcomes.length === 1) throw first.reason;
   return {
@@ -60,9 +60,9 @@ export async function queryServers<T>(
   };
 }
 
-async function waitFor(work: Promise<unknown>, patience_ms: number): Promise<void> {
+async function waitFor(work: Promise<unknown>, patienceMs: number): Promise<void> {
   const { promise: patience, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, patience_ms);
+  const timer = setTimeout(resolve, patienceMs);
   await Promise.race([Promise.allSettled([work]), patience]);
   clearTimeout(timer);
 }

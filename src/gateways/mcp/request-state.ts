@@ -54,6 +54,6 @@ export function openRequestStates(
 }
 
 /** Returns the key for all processes on a state folder. It is derived, so that no other signature fits a state. */
-export function deriveStateKey(state_dir: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', readLinkKey(state_dir), '', 'mcp request state', 32));
+export function deriveStateKey(stateDir: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', readLinkKey(stateDir), '', 'mcp request state', 32));
 }

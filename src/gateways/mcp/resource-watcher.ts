@@ -22,11 +22,11 @@ export function openResourceWatcher(targets: readonly UpstreamServer[]): Resourc
   const holders = new Map<string, Set<string>>();
   const isWanted = (uri: string) => [...holders.values()].some((uris) => uris.has(uri));
 
-  let is_attended = false;
+  let isAttended = false;
   const attend = () => {
-    if (is_attended === holders.size > 0) return;
-    is_attended = holders.size > 0;
-    for (const { upstream } of targets) upstream.attend(is_attended);
+    if (isAttended === holders.size > 0) return;
+    isAttended = holders.size > 0;
+    for (const { upstream } of targets) upstream.attend(isAttended);
   };
 
   async function want(holder: string, uri: string): Promise<void> {

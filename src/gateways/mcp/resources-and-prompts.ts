@@ -86,8 +86,8 @@ export function findResourceServer(
   uri: string,
 ): { target: UpstreamServer; server_uri: string } {
   for (const target of targets) {
-    const server_uri = target.naming.toServerUri(uri);
-    if (server_uri !== null) return { target, server_uri };
+    const serverUri = target.naming.toServerUri(uri);
+    if (serverUri !== null) return { target, server_uri: serverUri };
   }
   throw new PolicyRefusal('No server behind the gateway has such a resource: see `resources/list`.');
 }

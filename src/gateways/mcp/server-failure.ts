@@ -19,11 +19,9 @@ export type ServerFailureCode = keyof typeof SENTENCES;
 /** An expected failure of an upstream server. */
 export class ServerFailure extends Error {
   readonly code: ServerFailureCode;
-  /** @param bytes_max - the exceeded limit, which the sentence then names */
-  constructor(code: ServerFailureCode, bytes_max?: number) {
-    super(
-      bytes_max === undefined ? SENTENCES[code] : `${SENTENCES[code].slice(0, -1)} (${bytes_max} bytes).`,
-    );
+  /** @param bytesMax - the exceeded limit, which the sentence then names */
+  constructor(code: ServerFailureCode, bytesMax?: number) {
+    super(bytesMax === undefined ? SENTENCES[code] : `${SENTENCES[code].slice(0, -1)} (${bytesMax} bytes).`);
     this.name = 'ServerFailure';
     this.code = code;
   }

@@ -15,13 +15,13 @@ const GUEST: ClientIdentity = {
   caller,
 };
 
-function openTestPool(sessions_max: number) {
+function openTestPool(sessionsMax: number) {
   const { runtime } = createTestRuntime();
   return openSessionPool({
     runtime,
     buildGuardPorts,
     servers: [],
-    sessions_max,
+    sessions_max: sessionsMax,
     env: {},
     logFailure: (...stated) => assert.fail(stated.join()),
   });

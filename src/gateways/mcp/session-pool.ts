@@ -80,9 +80,9 @@ export function openSessionPool(parts: SessionPoolParts): SessionPool {
       .catch((error: unknown) => parts.logFailure('', 'a session could not be closed', error));
   };
   const timer = setInterval(() => {
-    const before_ms = performance.now() - IDLE_MS;
+    const beforeMs = performance.now() - IDLE_MS;
     for (const [key, one] of kept)
-      if (one.used === 0 && one.empty_since_ms < before_ms) void closeOne(key, one);
+      if (one.used === 0 && one.empty_since_ms < beforeMs) void closeOne(key, one);
   }, SWEEP_MS).unref();
 
   function closeOldest(): void {
@@ -108,10 +108,10 @@ export function openSessionPool(parts: SessionPoolParts): SessionPool {
       }
       const entered = one;
       entered.used += 1;
-      let is_in = true;
+      let isIn = true;
       const release = () => {
-        if (!is_in) return;
-        is_in = false;
+        if (!isIn) return;
+        isIn = false;
         entered.used -= 1;
         entered.empty_since_ms = performance.now();
       };
@@ -143,7 +143,7 @@ const SUBSCRIPTIONS_MAX = 8;
 
 function openSession(
   identity: ClientIdentity,
-  { runtime, buildGuardPorts, servers: settings_list, logFailure }: SessionPoolParts,
+  { runtime, buildGuardPorts, servers: settingsList, logFailure }: SessionPoolParts,
   pool: ConnectionPool,
 ): PooledSession {
   const { version } = runtime;
@@ -158,7 +158,7 @@ function openSession(
   // Another worker may serve the client's next request.
   const states = openRequestStates(() => deriveStateKey(runtime.limits.state_dir), buildClientKey(identity));
   const notifier = openChangeNotifier((notice) => publishNotice(handler, notice), logFailure);
-  const servers = settings_list
+  const servers = settingsList
     .filter(
       ({ agents, tenants }) => matchesAny(agents, agent_id ?? 'unknown') && matchesAny(tenants, tenant_id),
     )

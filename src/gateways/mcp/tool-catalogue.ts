@@ -44,11 +44,11 @@ export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
   const key = randomBytes(32);
   let checked: { mac: string; until_ms: number; list: readonly ToolCatalogueEntry[] } | null = null;
 
-  async function readEntries(is_wanted: boolean, is_fresh: boolean): Promise<readonly ToolCatalogueEntry[]> {
-    const tools = (await parts.list.read(is_wanted)).filter(({ name }) => parts.offers(name));
+  async function readEntries(isRequested: boolean, isFresh: boolean): Promise<readonly ToolCatalogueEntry[]> {
+    const tools = (await parts.list.read(isRequested)).filter(({ name }) => parts.offers(name));
     const mac = createHmac('sha256', key).update(JSON.stringify(tools)).digest('base64');
-    const is_known = checked !== null && checked.mac === mac && performance.now() < checked.until_ms;
-    if (is_known && !is_fresh) return checked!.list;
+    const isKnown = checked !== null && checked.mac === mac && performance.now() < checked.until_ms;
+    if (isKnown && !isFresh) return checked!.list;
     const checks = await parts.guard.checkDefinitions(parts.server, tools);
     const list = tools.map((tool) => {
       const { held, replacement } = checks.get(tool.name) ?? UNKNOWN;
@@ -62,8 +62,8 @@ export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
     listShown: async () =>
       (await readEntries(true, true)).filter(({ held }) => held === null).map(({ shown }) => shown),
     findTools: async (isWanted) => {
-      const those = async (is_wanted: boolean, is_fresh: boolean) =>
-        (await readEntries(is_wanted, is_fresh)).filter(({ tool }) => isWanted(tool.name));
+      const those = async (isRequested: boolean, isFresh: boolean) =>
+        (await readEntries(isRequested, isFresh)).filter(({ tool }) => isWanted(tool.name));
       const list = await those(false, false);
       // The tool may be newer than the list.
       if (list.length === 0) return those(true, true);

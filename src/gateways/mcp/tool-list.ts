@@ -6,9 +6,9 @@ import type { UpstreamClient } from './upstream-client.ts';
 export interface ToolList {
   /**
    * Returns the list. Queries the server only if the list may have changed.
-   * @param is_wanted - true if a client requests the list: then a cached list is used only within its `ttlMs`
+   * @param isWanted - true if a client requests the list: then a cached list is used only within its `ttlMs`
    */
-  readonly read: (is_wanted: boolean) => Promise<readonly Tool[]>;
+  readonly read: (isWanted: boolean) => Promise<readonly Tool[]>;
   /** Invalidates the list because the server reports a change. */
   readonly invalidate: () => void;
 }
@@ -35,8 +35,8 @@ interface CachedList {
  */
 export function openToolList(
   upstream: Pick<UpstreamClient, 'use'>,
-  list_ms: number,
-  now_ms: () => number = () => performance.now(),
+  listMs: number,
+  nowMs: () => number = () => performance.now(),
 ): ToolList {
   let kept: CachedList | null = null;
   let asking: { readonly client: Client; readonly answer: Promise<readonly Tool[]> } | null = null;
@@ -46,9 +46,9 @@ export function openToolList(
   function listTools(client: Client): Promise<readonly Tool[]> {
     if (asking?.client === client) return asking.answer;
     const before = changes;
-    const answer = readTools(client, list_ms).then(({ tools, ttl_ms }) => {
+    const answer = readTools(client, listMs).then(({ tools, ttl_ms }) => {
       // A list is not cached if a change was reported during the query, because it may predate the change.
-      if (before === changes) kept = { client, tools, read_ms: now_ms(), ttl_ms };
+      if (before === changes) kept = { client, tools, read_ms: nowMs(), ttl_ms };
       return tools;
     });
     const mine = { client, answer };
@@ -61,11 +61,11 @@ export function openToolList(
   }
 
   return {
-    read: (is_wanted) =>
+    read: (isWanted) =>
       upstream.use((client, { reports_tools }) => {
         if (kept === null || kept.client !== client) return listTools(client);
-        const age_ms = now_ms() - kept.read_ms;
-        const holds = age_ms < kept.ttl_ms || (!is_wanted && (reports_tools || age_ms < UNTOLD_MS));
+        const ageMs = nowMs() - kept.read_ms;
+        const holds = ageMs < kept.ttl_ms || (!isWanted && (reports_tools || ageMs < UNTOLD_MS));
         return holds ? Promise.resolve(kept.tools) : listTools(client);
       }),
     invalidate: () => {
@@ -82,17 +82,17 @@ async function readTools(
 ): Promise<{ readonly tools: readonly Tool[]; readonly ttl_ms: number }> {
   if (client.getServerCapabilities()?.tools === undefined) return { tools: [], ttl_ms: TTL_MS_MAX };
   const tools: Tool[] = [];
-  let ttl_ms = TTL_MS_MAX;
+  let shortestMs = TTL_MS_MAX;
   let cursor: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method: 'tools/list', params }, { timeout });
     const { ttlMs } = answer as { readonly ttlMs?: unknown };
-    ttl_ms = Math.min(ttl_ms, typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0);
+    shortestMs = Math.min(shortestMs, typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0);
     tools.push(...(answer.tools as Tool[]));
     cursor = answer.nextCursor;
     if (tools.length > TOOLS_MAX) break;
-    if (cursor === undefined) return { tools, ttl_ms };
+    if (cursor === undefined) return { tools, ttl_ms: shortestMs };
   }
   throw new ServerFailure('endless_list');
 }

@@ -29,7 +29,7 @@ export function openProgramTransport(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   stderr: StderrMode,
-  response_bytes_max = ANSWER_BYTES_MAX,
+  responseBytesMax = ANSWER_BYTES_MAX,
 ): ServerTransport {
   const [program, ...args] = command;
   const transport = new StdioClientTransport({
@@ -38,7 +38,7 @@ export function openProgramTransport(
     env: { ...env },
     stderr,
   });
-  getReadSources(getWriteSources(transport), { bytes_max: response_bytes_max });
+  getReadSources(getWriteSources(transport), { bytes_max: responseBytesMax });
   return { transport, reports_changes: true, endSession: async () => {}, close: async () => {} };
 }
 
@@ -62,8 +62,8 @@ export function openConfiguredTransport(
     requestInit: { headers: buildHeaders(settings) },
     onInsufficientScope: 'throw',
     // Applies to the notification stream of earlier revisions. The server's reconnect delay is clamped.
-    reconnectionScheduler: (reconnect, delay_ms) => {
-      const timer = setTimeout(reconnect, Math.min(Math.max(delay_ms, RECONNECT_MS_MIN), RECONNECT_MS_MAX));
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, Math.min(Math.max(delayMs, RECONNECT_MS_MIN), RECONNECT_MS_MAX));
       return () => clearTimeout(timer);
     },
   });

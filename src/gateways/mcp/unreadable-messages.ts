@@ -58,10 +58,9 @@ function buildInvalidAnswer(message: unknown, sentence: string): ErrorAnswer | n
   const { id, method, ...others } = (message ?? {}) as Readonly<Record<string, unknown>>;
   if (method === undefined && ('result' in others || 'error' in others)) return null;
   // A notification has no answer, also if it is in a batch. An invalid one is none.
-  const is_structured =
+  const isStructured =
     others.params === undefined || (typeof others.params === 'object' && others.params !== null);
-  if (id === undefined && typeof method === 'string' && others.jsonrpc === '2.0' && is_structured)
-    return null;
+  if (id === undefined && typeof method === 'string' && others.jsonrpc === '2.0' && isStructured) return null;
   const known = typeof id === 'string' || typeof id === 'number' ? id : null;
   return buildErrorAnswer(known, INVALID_REQUEST, sentence);
 }

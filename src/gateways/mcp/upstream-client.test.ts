@@ -15,9 +15,9 @@ interface Ways {
 
 /** An upstream in this process; `server` controls whether it is reachable. */
 function openTestClient(
-  is_there: () => boolean,
-  wait_ms = 0,
-  now_ms = () => performance.now(),
+  isThere: () => boolean,
+  waitMs = 0,
+  nowMs = () => performance.now(),
   fault: () => Error = () => Object.assign(new Error('nobody is there'), { code: 'ECONNREFUSED' }),
 ): { upstream: UpstreamClient; ways: Ways } {
   const ways: Ways = { opened: 0, left: 0, closed: 0 };
@@ -26,7 +26,7 @@ function openTestClient(
     const [mine, theirs] = InMemoryTransport.createLinkedPair();
     const server = new Server({ name: 'there', version: '1' }, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', () => ({ tools: [] }));
-    if (is_there()) void server.connect(theirs);
+    if (isThere()) void server.connect(theirs);
     else
       mine.start = async () => {
         throw fault();
@@ -46,9 +46,9 @@ function openTestClient(
     openTransport,
     version: '1',
     connect_ms: 5_000,
-    wait_ms,
+    wait_ms: waitMs,
     onChange: () => {},
-    now_ms,
+    now_ms: nowMs,
   });
   return { upstream, ways };
 }
@@ -61,20 +61,20 @@ const outcome = (upstream: UpstreamClient) =>
   );
 
 test('a server that cannot be reached is left alone for pauses that double up to 30 seconds', async () => {
-  let clock_ms = 0;
+  let clockMs = 0;
   const { upstream, ways } = openTestClient(
     () => false,
     0,
-    () => clock_ms,
+    () => clockMs,
   );
   assert.equal(await outcome(upstream), 'unreachable');
   const pauses = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
-  for (const [at, pause_ms] of pauses.entries()) {
-    clock_ms += pause_ms - 1;
-    assert.equal(await outcome(upstream), 'cooldown', `${pause_ms}`);
+  for (const [at, pauseMs] of pauses.entries()) {
+    clockMs += pauseMs - 1;
+    assert.equal(await outcome(upstream), 'cooldown', `${pauseMs}`);
     assert.equal(ways.opened, at + 1);
-    clock_ms += 1;
-    assert.equal(await outcome(upstream), 'unreachable', `${pause_ms}`);
+    clockMs += 1;
+    assert.equal(await outcome(upstream), 'unreachable', `${pauseMs}`);
   }
   assert.equal(ways.opened, pauses.length + 1);
   assert.equal(ways.closed, ways.opened);
@@ -92,17 +92,17 @@ const REASONS: readonly (readonly [ServerFailureCode, ServerFailureCode])[] = [
 ];
 
 test('a server whose configuration is wrong says so during a pause too, until a try fails otherwise', async () => {
-  let clock_ms = 0;
+  let clockMs = 0;
   let code: ServerFailureCode = 'metadata';
   const { upstream, ways } = openTestClient(
     () => false,
     0,
-    () => clock_ms,
+    () => clockMs,
     () => new Error('it failed', { cause: new ServerFailure(code) }),
   );
   for (const [failure, during] of REASONS) {
     code = failure;
-    clock_ms += 30_000;
+    clockMs += 30_000;
     assert.equal(await outcome(upstream), failure);
     assert.equal(await outcome(upstream), during, failure);
   }
@@ -110,10 +110,10 @@ test('a server whose configuration is wrong says so during a pause too, until a 
 });
 
 test('callers that may wait are served by a server that came back', async () => {
-  let is_there = false;
-  const { upstream } = openTestClient(() => is_there, 10_000);
+  let isThere = false;
+  const { upstream } = openTestClient(() => isThere, 10_000);
   assert.equal(await outcome(upstream), 'unreachable');
-  is_there = true;
+  isThere = true;
   assert.equal(await outcome(upstream), 'listed');
   await upstream.close();
 });

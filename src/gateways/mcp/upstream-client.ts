@@ -15,9 +15,9 @@ export interface UpstreamClient {
   /** Returns whether the last attempt failed or the connection ended. Callers need not wait for such a server. */
   readonly is_failing: () => boolean;
   /** Starts or stops watching changes of a resource. */
-  readonly watch: (uri: string, is_wanted: boolean) => Promise<void>;
+  readonly watch: (uri: string, isWanted: boolean) => Promise<void>;
   /** Sets whether a client subscribes to changes. If so, it connects without a request, and reconnects. */
-  readonly attend: (is_wanted: boolean) => void;
+  readonly attend: (isWanted: boolean) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -62,26 +62,26 @@ export function openUpstreamClient(options: UpstreamClientOptions): UpstreamClie
   const { wait_ms, now_ms = () => performance.now() } = options;
   const pauses = openBackoff(wait_ms, now_ms);
   let current: Promise<ActiveConnection> | null = null;
-  let is_closed = false;
-  let is_attended = false;
+  let isClosed = false;
+  let isAttended = false;
   let timer: NodeJS.Timeout | null = null;
 
   async function openConnection(): Promise<ActiveConnection> {
     await pauses.wait();
-    if (is_closed) throw new ServerFailure('unreachable');
+    if (isClosed) throw new ServerFailure('unreachable');
     return connectClient(options, watched, now_ms, {
       connected: pauses.connected,
       refused: pauses.refused,
-      over: (began_ms) => {
+      over: (beganMs) => {
         current = null;
-        pauses.failed(began_ms);
+        pauses.failed(beganMs);
         timer = setTimeout(keepConnected, pauses.left_ms()).unref();
       },
     });
   }
 
   function keepConnected(): void {
-    if (is_attended && !is_closed) getConnection().catch(() => {});
+    if (isAttended && !isClosed) getConnection().catch(() => {});
   }
 
   function getConnection(): Promise<ActiveConnection> {
@@ -95,18 +95,18 @@ export function openUpstreamClient(options: UpstreamClientOptions): UpstreamClie
   return {
     use: (work) => runOnce(work, getConnection),
     is_failing: pauses.is_failing,
-    watch: async (uri, is_wanted) => {
-      if (is_wanted === watched.has(uri)) return;
-      if (is_wanted) watched.add(uri);
+    watch: async (uri, isWanted) => {
+      if (isWanted === watched.has(uri)) return;
+      if (isWanted) watched.add(uri);
       else watched.delete(uri);
-      if (is_wanted || current !== null) await (await getConnection()).subscription.renew(uri, is_wanted);
+      if (isWanted || current !== null) await (await getConnection()).subscription.renew(uri, isWanted);
     },
-    attend: (is_wanted) => {
-      is_attended = is_wanted;
+    attend: (isWanted) => {
+      isAttended = isWanted;
       keepConnected();
     },
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       if (timer !== null) clearTimeout(timer);
       const last = await current?.catch(() => null);
       await Promise.race([last?.endSession(), sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
@@ -136,24 +136,24 @@ interface ConnectionEvents {
   /** Receives the reason why a connection failed, before `over`. */
   readonly refused: (error: unknown) => void;
   /** Called once when the connection has ended or failed, with the time of connecting or `null`. */
-  readonly over: (began_ms: number | null) => void;
+  readonly over: (beganMs: number | null) => void;
 }
 
 async function connectClient(
   { openTransport, version, connect_ms, onChange }: UpstreamClientOptions,
   watched: ReadonlySet<string>,
-  now_ms: () => number,
+  nowMs: () => number,
   { connected, refused, over }: ConnectionEvents,
 ): Promise<ActiveConnection> {
   const { transport, reports_changes, endSession, close } = openTransport();
   const client = createClient(version);
   const subscription = openChangeSubscription(client, onChange, watched, reports_changes);
-  let began_ms: number | null = null;
-  let is_over = false;
+  let beganMs: number | null = null;
+  let isOver = false;
   const end = () => {
-    if (is_over) return;
-    is_over = true;
-    over(began_ms);
+    if (isOver) return;
+    isOver = true;
+    over(beganMs);
     subscription.close();
     close().catch(() => {});
   };
@@ -166,7 +166,7 @@ async function connectClient(
     end();
     throw error;
   }
-  began_ms = now_ms();
+  beganMs = nowMs();
   connected();
   subscription.start();
   return { client, subscription, endSession };
@@ -185,17 +185,17 @@ function createClient(version: string): Client {
   );
 }
 
-function openBackoff(wait_ms: number, now_ms: () => number) {
+function openBackoff(waitMs: number, nowMs: () => number) {
   let failures = 0;
-  let until_ms = 0;
+  let untilMs = 0;
   let last: ServerFailure | null = null;
-  let is_failing = false;
-  const leftMs = () => Math.max(0, until_ms - now_ms());
+  let isFailing = false;
+  const leftMs = () => Math.max(0, untilMs - nowMs());
   return {
     left_ms: leftMs,
-    is_failing: () => is_failing,
+    is_failing: () => isFailing,
     connected: () => {
-      is_failing = false;
+      isFailing = false;
       last = null;
     },
     /** Stores why the last attempt failed. A configuration failure is reported during the backoff too. */
@@ -204,17 +204,17 @@ function openBackoff(wait_ms: number, now_ms: () => number) {
     },
     /** Resolves when a new attempt may start. Rejects if the backoff exceeds `wait_ms`. */
     wait: async () => {
-      const left_ms = leftMs();
-      if (left_ms > wait_ms)
+      const pauseMs = leftMs();
+      if (pauseMs > waitMs)
         throw new ServerFailure(last !== null && isConfigurationFailure(last) ? last.code : 'cooldown');
-      if (left_ms > 0) await sleep(left_ms);
+      if (pauseMs > 0) await sleep(pauseMs);
     },
-    /** @param began_ms - the time of connecting; `null` if it never connected */
-    failed: (began_ms: number | null) => {
-      const at_ms = now_ms();
-      is_failing = true;
-      failures = began_ms !== null && at_ms - began_ms >= STEADY_MS ? 1 : failures + 1;
-      until_ms = at_ms + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
+    /** @param beganMs - the time of connecting; `null` if it never connected */
+    failed: (beganMs: number | null) => {
+      const atMs = nowMs();
+      isFailing = true;
+      failures = beganMs !== null && atMs - beganMs >= STEADY_MS ? 1 : failures + 1;
+      untilMs = atMs + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
     },
   };
 }

@@ -43,10 +43,10 @@ function buildHttpRequest(
   const { wire, method, headers, bodyFor } = request;
   const replaced = model !== null && model !== request.model;
   const named = replaced && NAMED_IN_PATH.has(wire) ? replaceModelInPath(request.path, model) : request.path;
-  const drops_keys = key !== null || provider.client_key === 'drop';
+  const dropsKeys = key !== null || provider.client_key === 'drop';
   return {
     method,
-    path: joinPaths(provider.base, drops_keys ? removeKeyFromPath(named) : named),
+    path: joinPaths(provider.base, dropsKeys ? removeKeyFromPath(named) : named),
     headers: buildRequestHeaders(headers, provider, key),
     body: bodyFor(model),
   };

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { openCircuitBreaker } from './circuit-breaker.ts';
 
 test('the state of a circuit breaker is reported only when it changes', () => {
-  let now_ms = 0;
+  let nowMs = 0;
   const report: string[] = [];
   const settings = { failures: 2, window_seconds: 60, open_seconds: 10 };
   const breaker = openCircuitBreaker(
     settings,
-    () => now_ms,
+    () => nowMs,
     (provider, state) => report.push(`${provider} ${state}`),
   );
   const all = (): string[] => report.splice(0);
@@ -18,11 +18,11 @@ test('the state of a circuit breaker is reported only when it changes', () => {
   breaker.acquire('main')?.failed();
   assert.deepEqual(all(), ['main open']);
   assert.equal(breaker.acquire('main'), null);
-  now_ms = 10_000;
+  nowMs = 10_000;
   breaker.acquire('main')?.abandoned();
   breaker.acquire('main')?.failed();
   assert.deepEqual(all(), ['main half_open', 'main open', 'main half_open', 'main open']);
-  now_ms = 20_000;
+  nowMs = 20_000;
   breaker.acquire('main')?.succeeded();
   assert.deepEqual(all(), ['main half_open', 'main closed']);
 });

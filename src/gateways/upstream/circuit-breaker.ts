@@ -4,9 +4,9 @@ import type { BreakerState } from '../../runtime/observability/call-counts.ts';
 export interface CircuitBreaker {
   /**
    * Begins a call; `null` while the circuit is open. The caller must report the outcome on the permit.
-   * @param is_only no other provider can serve the call, so it is allowed even while the circuit is open
+   * @param isOnly no other provider can serve the call, so it is allowed even while the circuit is open
    */
-  readonly acquire: (provider: string, is_only?: boolean) => BreakerPermit | null;
+  readonly acquire: (provider: string, isOnly?: boolean) => BreakerPermit | null;
   /** Milliseconds until a call may be made again; 0 if it may now. */
   readonly waitFor: (provider: string) => number;
 }
@@ -52,12 +52,12 @@ const PARTS = 10;
 
 /**
  * Opens a circuit breaker with all circuits closed.
- * @param now_ms a monotonic clock
+ * @param nowMs a monotonic clock
  * @param onTransition receives the state of a provider whenever it changes
  */
 export function openCircuitBreaker(
   settings: CircuitBreakerSettings,
-  now_ms: () => number,
+  nowMs: () => number,
   onTransition: (provider: string, state: BreakerState) => void = () => {},
 ): CircuitBreaker {
   const states = new Map<string, State>();
@@ -70,37 +70,37 @@ export function openCircuitBreaker(
     return state;
   };
   const mayEnter = ({ open_until_ms, is_probed }: State): boolean =>
-    open_until_ms === null || (now_ms() >= open_until_ms && !is_probed);
+    open_until_ms === null || (nowMs() >= open_until_ms && !is_probed);
   return {
-    waitFor: (provider) => Math.max(0, (stateOf(provider).open_until_ms ?? 0) - now_ms()),
-    acquire: (provider, is_only = false) => {
+    waitFor: (provider) => Math.max(0, (stateOf(provider).open_until_ms ?? 0) - nowMs()),
+    acquire: (provider, isOnly = false) => {
       const state = stateOf(provider);
-      if (!mayEnter(state) && !is_only) return null;
-      const is_probe = state.open_until_ms !== null;
-      if (is_probe) {
+      if (!mayEnter(state) && !isOnly) return null;
+      const isProbe = state.open_until_ms !== null;
+      if (isProbe) {
         state.is_probed = true;
         onTransition(provider, 'half_open');
       }
-      let is_under_way = true;
+      let isUnderWay = true;
       const leave = () => {
-        if (is_probe && is_under_way) state.is_probed = false;
-        is_under_way = false;
+        if (isProbe && isUnderWay) state.is_probed = false;
+        isUnderWay = false;
       };
       return {
         abandoned: () => {
           leave();
-          if (is_probe) onTransition(provider, 'open');
+          if (isProbe) onTransition(provider, 'open');
         },
         succeeded: () => {
           leave();
-          findCurrentCount(state, settings, now_ms()).succeeded += 1;
-          if (!is_probe) return;
+          findCurrentCount(state, settings, nowMs()).succeeded += 1;
+          if (!isProbe) return;
           Object.assign(state, { failed_ms: [], counts: [], open_until_ms: null });
           onTransition(provider, 'closed');
         },
         failed: () => {
           leave();
-          if (recordFailure(state, is_probe, settings, now_ms())) onTransition(provider, 'open');
+          if (recordFailure(state, isProbe, settings, nowMs())) onTransition(provider, 'open');
         },
       };
     },
@@ -110,33 +110,29 @@ export function openCircuitBreaker(
 /** Records a failure and returns whether the circuit opens. */
 function recordFailure(
   state: State,
-  is_probe: boolean,
+  isProbe: boolean,
   settings: CircuitBreakerSettings,
-  at_ms: number,
+  atMs: number,
 ): boolean {
-  const since_ms = at_ms - settings.window_seconds * 1_000;
-  const recent = [...state.failed_ms.filter((one) => one > since_ms), at_ms].slice(-settings.failures);
+  const sinceMs = atMs - settings.window_seconds * 1_000;
+  const recent = [...state.failed_ms.filter((one) => one > sinceMs), atMs].slice(-settings.failures);
   state.failed_ms = recent;
-  findCurrentCount(state, settings, at_ms).failed += 1;
+  findCurrentCount(state, settings, atMs).failed += 1;
   // Calls that started before the circuit opened do not extend the open time.
-  const is_open = state.open_until_ms !== null;
-  if (!is_probe && (is_open || recent.length < settings.failures || !isAboveRatio(state, settings)))
+  const isOpen = state.open_until_ms !== null;
+  if (!isProbe && (isOpen || recent.length < settings.failures || !isAboveRatio(state, settings)))
     return false;
-  state.open_until_ms = at_ms + settings.open_seconds * 1_000;
+  state.open_until_ms = atMs + settings.open_seconds * 1_000;
   return true;
 }
 
 /** Returns the count for the current part of the window. Drops the parts that have ended. */
-function findCurrentCount(
-  state: State,
-  { window_seconds }: CircuitBreakerSettings,
-  at_ms: number,
-): CallCount {
-  const part_ms = (window_seconds * 1_000) / PARTS;
-  state.counts = state.counts.filter(({ from_ms }) => from_ms > at_ms - window_seconds * 1_000);
+function findCurrentCount(state: State, { window_seconds }: CircuitBreakerSettings, atMs: number): CallCount {
+  const partMs = (window_seconds * 1_000) / PARTS;
+  state.counts = state.counts.filter(({ from_ms }) => from_ms > atMs - window_seconds * 1_000);
   const last = state.counts.at(-1);
-  if (last !== undefined && at_ms < last.from_ms + part_ms) return last;
-  const count = { from_ms: at_ms, succeeded: 0, failed: 0 };
+  if (last !== undefined && atMs < last.from_ms + partMs) return last;
+  const count = { from_ms: atMs, succeeded: 0, failed: 0 };
   state.counts.push(count);
   return count;
 }

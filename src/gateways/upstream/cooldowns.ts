@@ -12,16 +12,16 @@ const COOLDOWN_MS_MAX = 60_000;
 
 /**
  * Opens an empty set of cooldowns.
- * @param now_ms a monotonic clock
+ * @param nowMs a monotonic clock
  */
-export function openCooldowns(now_ms: () => number): Cooldowns {
-  const until_ms = new Map<string, number>();
+export function openCooldowns(nowMs: () => number): Cooldowns {
+  const untilMs = new Map<string, number>();
   return {
     start: ({ id }, ms) => {
-      until_ms.delete(id);
-      until_ms.set(id, now_ms() + Math.min(ms, COOLDOWN_MS_MAX));
-      if (until_ms.size > COOLDOWNS_MAX) until_ms.delete(until_ms.keys().next().value!);
+      untilMs.delete(id);
+      untilMs.set(id, nowMs() + Math.min(ms, COOLDOWN_MS_MAX));
+      if (untilMs.size > COOLDOWNS_MAX) untilMs.delete(untilMs.keys().next().value!);
     },
-    isActive: ({ id }) => now_ms() < (until_ms.get(id) ?? Number.NEGATIVE_INFINITY),
+    isActive: ({ id }) => nowMs() < (untilMs.get(id) ?? Number.NEGATIVE_INFINITY),
   };
 }

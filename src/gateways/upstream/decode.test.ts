@@ -10,12 +10,12 @@ import { expectUpstreamFailure, readBodyText } from './testing/test-upstreams.ts
 const TEXT = 'data: é\n\n'.repeat(10_000);
 
 /** Builds an answer with a body in pieces, and records whether it was cut. */
-function answer(encoding: string, bytes: Uint8Array, piece_bytes = 1_000) {
+function answer(encoding: string, bytes: Uint8Array, pieceBytes = 1_000) {
   const seen = { read: 0, cut: null as UpstreamFailure | null };
   async function* streamPieces() {
-    for (let at = 0; at < bytes.length; at += piece_bytes) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
       seen.read += 1;
-      yield bytes.subarray(at, at + piece_bytes);
+      yield bytes.subarray(at, at + pieceBytes);
     }
   }
   const incoming: UpstreamHttpAnswer = {

@@ -134,7 +134,7 @@ type PendingRead = {
 /** Opens a queue of received, unread bytes. The idle timeout runs only while a reader waits. */
 function openByteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueue {
   const chunks: Uint8Array[] = [];
-  let waiting_bytes = 0;
+  let waitingBytes = 0;
   let ended: { readonly reason: UpstreamFailure | null } | null = null;
   let reader: PendingRead | null = null;
   let quiet: (() => void) | null = null;
@@ -149,8 +149,8 @@ function openByteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): Byte
   const next = (): Promise<IteratorResult<Uint8Array>> => {
     const chunk = chunks.shift();
     if (chunk !== undefined) {
-      waiting_bytes -= chunk.length;
-      if (waiting_bytes < WAITING_BYTES_MAX) resume();
+      waitingBytes -= chunk.length;
+      if (waitingBytes < WAITING_BYTES_MAX) resume();
       return Promise.resolve({ done: false, value: chunk });
     }
     if (ended !== null) return ended.reason === null ? Promise.resolve(DONE) : Promise.reject(ended.reason);
@@ -171,8 +171,8 @@ function openByteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): Byte
       const waiting = settle();
       if (waiting !== null) return waiting.resolve({ done: false, value: chunk });
       chunks.push(chunk);
-      waiting_bytes += chunk.length;
-      if (waiting_bytes >= WAITING_BYTES_MAX) pause();
+      waitingBytes += chunk.length;
+      if (waitingBytes >= WAITING_BYTES_MAX) pause();
     },
     end: (reason) => {
       ended = { reason };

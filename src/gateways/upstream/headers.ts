@@ -61,7 +61,7 @@ export function buildRequestHeaders(
   provider: Pick<UpstreamProvider, 'family' | 'headers' | 'key_header' | 'client_key'>,
   key: ProviderKey | null,
 ): string[] {
-  const drops_keys = key !== null || provider.client_key === 'drop';
+  const dropsKeys = key !== null || provider.client_key === 'drop';
   const own = new Set(provider.headers.map(([name]) => name));
   if (provider.key_header !== null) own.add(provider.key_header);
   const named = listConnectionHeaders(given);
@@ -70,7 +70,7 @@ export function buildRequestHeaders(
     const name = given[at]!.toLowerCase();
     if (isServiceHeader(name, given[at + 1]!) || NOT_FORWARDED.has(name) || own.has(name) || named.has(name))
       continue;
-    if (drops_keys && CREDENTIAL_HEADERS.has(name)) continue;
+    if (dropsKeys && CREDENTIAL_HEADERS.has(name)) continue;
     headers.push(given[at]!, given[at + 1]!);
   }
   // The answer must be scanned, and most stream events are too short to benefit from an encoding.

@@ -54,12 +54,12 @@ export function isKeyRefusal(outcome: TryOutcome): boolean {
 export function computeRetryDelay(
   round: number,
   outcome: TryOutcome,
-  backoff_factor: number,
+  backoffFactor: number,
   random: () => number,
 ): number | null {
-  const retry_after_ms = 'status' in outcome ? parseRetryAfter(outcome.headers) : null;
-  if (retry_after_ms !== null) return retry_after_ms <= RETRY_AFTER_MS_MAX ? retry_after_ms : null;
-  return random() * Math.min(BACKOFF_MS_MAX, backoff_factor * 1_000 * 2 ** round);
+  const retryAfterMs = 'status' in outcome ? parseRetryAfter(outcome.headers) : null;
+  if (retryAfterMs !== null) return retryAfterMs <= RETRY_AFTER_MS_MAX ? retryAfterMs : null;
+  return random() * Math.min(BACKOFF_MS_MAX, backoffFactor * 1_000 * 2 ** round);
 }
 
 /** Returns the delay of `retry-after-ms` or `retry-after` in milliseconds; `null` if neither can be parsed. */
@@ -70,6 +70,6 @@ export function parseRetryAfter(headers: readonly string[]): number | null {
   if (written === null) return null;
   if (/^\d{1,9}(?:\.\d{1,12})?$/.test(written)) return Number(written) * 1_000;
   // A date refers to the provider's clock, which its `date` header shows.
-  const wait_ms = Date.parse(written) - Date.parse(findHeader(headers, 'date') ?? '');
-  return Number.isFinite(wait_ms) ? Math.max(0, wait_ms) : null;
+  const waitMs = Date.parse(written) - Date.parse(findHeader(headers, 'date') ?? '');
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : null;
 }

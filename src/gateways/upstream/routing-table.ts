@@ -73,8 +73,8 @@ export function buildRoutingTable(settings: ProxySettings): RoutingTable {
       const names = [model, ...(fallback?.to ?? [])];
       const groups = names.map((name) => resolved(name, family)).filter((group) => group.length > 0);
       if (groups.length > 0) return removeRepeated(groups);
-      const is_known = last?.family === family || providers.some((one) => one.family === family);
-      throw is_known ? buildUnknownModelFailure() : buildNotConfiguredFailure(family);
+      const isKnown = last?.family === family || providers.some((one) => one.family === family);
+      throw isKnown ? buildUnknownModelFailure() : buildNotConfiguredFailure(family);
     },
     catalogue: buildModelCatalogue(settings, { providers, last, aliased, resolved }),
   };
@@ -106,9 +106,9 @@ function buildModelCatalogue(
     },
     providers: (family) => {
       const own = providers.filter((one) => one.family === family);
-      const serves_all = own.some((one) => one.models.includes('*'));
-      const needs_fallback = last !== null && (last.family ?? family) === family && !serves_all;
-      return [...own, ...(needs_fallback ? [last] : [])].map(({ name }) => name);
+      const servesAll = own.some((one) => one.models.includes('*'));
+      const needsFallback = last !== null && (last.family ?? family) === family && !servesAll;
+      return [...own, ...(needsFallback ? [last] : [])].map(({ name }) => name);
     },
     routes: (model, provider, family) =>
       resolved(model, family).some((target) => target.provider.name === provider),
@@ -134,18 +134,18 @@ function listProviderTargets(
     weight: weight * share,
     priority,
   });
-  const keys_weight = provider.keys.reduce((sum, key) => sum + key.weight, 0);
+  const keysWeight = provider.keys.reduce((sum, key) => sum + key.weight, 0);
   if (provider.keys.length === 0) return [at(null, 0, 1)];
-  return provider.keys.map((key, number) => at(key, number, key.weight / keys_weight));
+  return provider.keys.map((key, number) => at(key, number, key.weight / keysWeight));
 }
 
 function removeRepeated(groups: readonly (readonly UpstreamTarget[])[]): UpstreamTarget[][] {
   const seen = new Set<string>();
   return groups.map((group) =>
     group.filter(({ id }) => {
-      const is_new = !seen.has(id);
+      const isNew = !seen.has(id);
       seen.add(id);
-      return is_new;
+      return isNew;
     }),
   );
 }

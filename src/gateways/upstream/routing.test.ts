@@ -176,8 +176,8 @@ test('when a provider fails, the next one gets the call at once with its own key
 
 test('a key that reached its limits is in cooldown, and is used again later', async (t) => {
   const provider = await startTestProvider(t, (response, got) => {
-    const is_a = findHeader(got.headers, 'authorization') === 'Bearer key-a';
-    response.writeHead(is_a ? 429 : 200, is_a ? { 'retry-after': '10' } : {}).end();
+    const isA = findHeader(got.headers, 'authorization') === 'Bearer key-a';
+    response.writeHead(isA ? 429 : 200, isA ? { 'retry-after': '10' } : {}).end();
   });
   const world = openUpstreamTestPorts();
   const keys = [{ api_key: '${A}', weight: 1000 }, { api_key: '${B}' }];
@@ -193,8 +193,8 @@ test('a key that reached its limits is in cooldown, and is used again later', as
 });
 
 test('a provider that keeps failing gets no calls until a probe succeeds', async (t) => {
-  let is_up = false;
-  const sick = await startTestProvider(t, (response) => void response.writeHead(is_up ? 200 : 500).end());
+  let isUp = false;
+  const sick = await startTestProvider(t, (response) => void response.writeHead(isUp ? 200 : 500).end());
   const well = await startTestProvider(t, ok);
   const world = openUpstreamTestPorts();
   const upstreams = openTestUpstreams(
@@ -211,7 +211,7 @@ test('a provider that keeps failing gets no calls until a probe succeeds', async
   const served = async () => (await upstreams.send(buildUpstreamRequest())).provider;
   for (let count = 0; count < 4; count += 1) assert.equal(await served(), 'well');
   assert.equal(sick.requests.length, 2);
-  is_up = true;
+  isUp = true;
   assert.equal(await served(), 'well');
   world.pass(20_000);
   assert.deepEqual([await served(), await served()], ['sick', 'sick']);

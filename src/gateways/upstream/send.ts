@@ -62,25 +62,25 @@ export async function sendUpstream(request: UpstreamRequest, parts: SendParts): 
   const call = beginCall(request, parts);
   let last: TryResult | null = null;
   for (let round = 0; ; round += 1) {
-    const attempts_before = call.attempts;
+    const attemptsBefore = call.attempts;
     for (const [at, target] of call.targets.entries()) {
       const permit = parts.breaker.acquire(target.provider.name, call.has_one_provider);
       if (permit === null) continue;
       // Frees the previous attempt's connection before the next attempt.
       if (last !== null) await bufferResult(last, ports);
       last = await tryOnce(target, permit, call, parts);
-      const is_over = call.attempts >= call.tries_max || ports.now_ms() >= call.ends_ms;
-      const is_retryable =
+      const isOver = call.attempts >= call.tries_max || ports.now_ms() >= call.ends_ms;
+      const mayRetry =
         isRetryable(readOutcome(last), target.provider.family) ||
         hasUntriedKey(last, call.targets.slice(at + 1));
-      if (is_over || !is_retryable) return buildAnswer(last, call, parts);
+      if (isOver || !mayRetry) return buildAnswer(last, call, parts);
     }
     if (last === null) throw buildCircuitOpenFailure(call, parts);
-    if (call.attempts === attempts_before) return buildAnswer(last, call, parts);
-    const wait_ms = computeRetryDelay(round, readOutcome(last), settings.retry.backoff_factor, ports.random);
-    if (wait_ms === null || ports.now_ms() + wait_ms >= call.ends_ms) return buildAnswer(last, call, parts);
+    if (call.attempts === attemptsBefore) return buildAnswer(last, call, parts);
+    const waitMs = computeRetryDelay(round, readOutcome(last), settings.retry.backoff_factor, ports.random);
+    if (waitMs === null || ports.now_ms() + waitMs >= call.ends_ms) return buildAnswer(last, call, parts);
     last = await bufferResult(last, ports);
-    await ports.sleep(wait_ms, request.signal);
+    await ports.sleep(waitMs, request.signal);
     if (request.signal.aborted) throw buildAbortedFailure(call);
   }
 }
@@ -98,14 +98,14 @@ function beginCall(
     ...ordered.filter((target) => !cooldowns.isActive(target)),
     ...ordered.filter((target) => cooldowns.isActive(target)),
   ];
-  const has_one_provider = new Set(targets.map(({ provider }) => provider.name)).size === 1;
-  const attempts_max = settings.retry.max_attempts ?? (has_one_provider ? 1 : ATTEMPTS_MAX);
+  const hasOneProvider = new Set(targets.map(({ provider }) => provider.name)).size === 1;
+  const attemptsMax = settings.retry.max_attempts ?? (hasOneProvider ? 1 : ATTEMPTS_MAX);
   return {
     request,
     targets,
-    has_one_provider,
+    has_one_provider: hasOneProvider,
     failed: new Set(),
-    tries_max: request.provider === undefined ? Math.max(attempts_max, targets.length) : targets.length,
+    tries_max: request.provider === undefined ? Math.max(attemptsMax, targets.length) : targets.length,
     ends_ms: ports.now_ms() + settings.timeout_seconds * 1_000,
     attempts: 0,
   };
@@ -119,22 +119,22 @@ async function tryOnce(
 ): Promise<TryResult> {
   const { ports, settings } = parts;
   const { first_byte_ms = Number.POSITIVE_INFINITY, idle_ms } = settings.timeouts;
-  const began_ms = ports.now_ms();
-  const timeouts = { first_byte_ms: Math.max(1, Math.min(first_byte_ms, call.ends_ms - began_ms)), idle_ms };
+  const beganMs = ports.now_ms();
+  const timeouts = { first_byte_ms: Math.max(1, Math.min(first_byte_ms, call.ends_ms - beganMs)), idle_ms };
   call.attempts += 1;
   const answer = await attemptCall(call.request, target, timeouts, parts).catch((fault: unknown) => {
     if (!(fault instanceof UpstreamFailure)) permit.abandoned();
     return requireFailure(fault);
   });
-  const duration_ms = ports.now_ms() - began_ms;
+  const durationMs = ports.now_ms() - beganMs;
   const tried = { target, permit, answer };
-  recordOutcome(tried, duration_ms, call, parts);
+  recordOutcome(tried, durationMs, call, parts);
   ports.onTry?.({
     provider: target.provider.name,
     model: target.model,
     status: answer instanceof UpstreamFailure ? null : answer.status,
     failure: answer instanceof UpstreamFailure ? answer.code : null,
-    duration_ms,
+    duration_ms: durationMs,
     attempt: call.attempts,
   });
   return tried;
@@ -154,7 +154,7 @@ function hasUntriedKey({ target, answer }: TryResult, next: readonly UpstreamTar
 /** Records the outcome for later calls: in the circuit breaker, the cooldowns and the latencies. */
 function recordOutcome(
   { target, permit, answer }: TryResult,
-  duration_ms: number,
+  durationMs: number,
   { failed }: CallState,
   { cooldowns, latencies }: SendParts,
 ): void {
@@ -169,7 +169,7 @@ function recordOutcome(
   if ('failure' in outcome) return;
   if (target.key !== null && isKeyRefusal(outcome)) cooldowns.start(target, KEY_REFUSED_COOLDOWN_MS);
   if (isKeyLimit(outcome)) cooldowns.start(target, parseRetryAfter(outcome.headers) ?? KEY_LIMIT_COOLDOWN_MS);
-  if (outcome.status < 400) latencies.record(target, duration_ms);
+  if (outcome.status < 400) latencies.record(target, durationMs);
 }
 
 function readOutcome({ answer }: Pick<TryResult, 'answer'>): TryOutcome {
@@ -198,9 +198,9 @@ function buildAnswer(
   if (answer instanceof UpstreamFailure) throw addFailureContext(answer, context);
   const { status, headers } = answer;
   // A stream has no time limit except `idle_ms`.
-  const is_stream = /^\s*text\/event-stream\b/i.test(findHeader(headers, 'content-type') ?? '');
-  const cooldown_ms = Math.max(1, call.ends_ms - ports.now_ms());
-  const quiet = is_stream ? () => {} : ports.alarm(cooldown_ms, () => answer.cut(buildTimeoutFailure()));
+  const isStream = /^\s*text\/event-stream\b/i.test(findHeader(headers, 'content-type') ?? '');
+  const cooldownMs = Math.max(1, call.ends_ms - ports.now_ms());
+  const quiet = isStream ? () => {} : ports.alarm(cooldownMs, () => answer.cut(buildTimeoutFailure()));
   const body = watchBody(answer.body, {
     ended: quiet,
     failed: (failure) => {
@@ -255,9 +255,9 @@ function buildAbortedFailure({ attempts }: CallState): UpstreamFailure {
 
 function buildCircuitOpenFailure({ targets }: CallState, { breaker }: SendParts): UpstreamFailure {
   const provider = targets[0]?.provider.name ?? null;
-  const waits_ms = targets.map((target) => breaker.waitFor(target.provider.name));
-  const retry_after_ms = Math.max(1_000, Math.min(...waits_ms));
+  const waitsMs = targets.map((target) => breaker.waitFor(target.provider.name));
+  const retryAfterMs = Math.max(1_000, Math.min(...waitsMs));
   const message =
     'All providers of this model failed lately and are left alone for a while (`proxy.circuit_breaker`); try again soon.';
-  return new UpstreamFailure('upstream_circuit_open', message, { provider, retry_after_ms });
+  return new UpstreamFailure('upstream_circuit_open', message, { provider, retry_after_ms: retryAfterMs });
 }

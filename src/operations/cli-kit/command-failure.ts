@@ -37,10 +37,10 @@ export class CommandFailure extends Error {
   readonly lines: readonly string[];
   readonly hint: string | null;
 
-  constructor(exit_code: ExitCode, code: string, message: string, more: FailureDetails = {}) {
+  constructor(exitCode: ExitCode, code: string, message: string, more: FailureDetails = {}) {
     super(message);
     this.name = 'CommandFailure';
-    this.exit_code = exit_code;
+    this.exit_code = exitCode;
     this.code = code;
     this.details = more.details ?? [];
     this.lines = more.lines ?? [];

@@ -64,7 +64,7 @@ export interface CommandPorts {
   /** Calls an operation as the user of the command line, in the service or in this process, as the operation needs it. */
   readonly runOperation: <Input extends TSchema, Output extends TSchema>(
     terminal: Terminal,
-    config_path: string | undefined,
+    configPath: string | undefined,
     operation: Operation<Input, Output>,
     input: Static<Input>,
   ) => Promise<Static<Output>>;

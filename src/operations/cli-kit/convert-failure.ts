@@ -41,10 +41,10 @@ function convertRefusal(
 ): CommandFailure {
   const code = error.code ?? 'refused';
   const details = error.details ?? error.problems ?? [];
-  const exit_code = NEGATIVE_CODES.includes(code) ? EXIT.no : EXIT.usage;
+  const exitCode = NEGATIVE_CODES.includes(code) ? EXIT.no : EXIT.usage;
   // A message about one detail repeats it.
   const listed = details.length === 1 && error.message.includes(details[0]!.message) ? [] : details;
-  return new CommandFailure(exit_code, code, error.message, { details, lines: listed.map(formatDetail) });
+  return new CommandFailure(exitCode, code, error.message, { details, lines: listed.map(formatDetail) });
 }
 
 function formatDetail({ file, path, line: number, message }: ProblemDetail): string {

@@ -111,8 +111,8 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
       return enforce(crossing, caller, endpoint, ports, id);
     },
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
-    identifyUser: async (session_token) =>
-      (await (await runtime.accounts()).identify(session_token))?.caller ?? null,
+    identifyUser: async (sessionToken) =>
+      (await (await runtime.accounts()).identify(sessionToken))?.caller ?? null,
     prepareFirstSignIn: async () => null,
     accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     modelCosts: () => runtime.costs(),
@@ -160,7 +160,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => queryEvents(events, filter),
-    findEventCallers: async (event_ids) => findCallers(events, event_ids),
+    findEventCallers: async (eventIds) => findCallers(events, eventIds),
     countEvents: async () => [],
     listAuditSessions: async () => [],
     auditWindow: {
@@ -182,10 +182,10 @@ function compileTestPolicy({ rules = [], tenants = {}, documents = [], settings 
   const { policy, problems } = compilePolicy({
     inline_rules: [
       { file: 'service.yaml', path: 'policies', tenant_id: null, rules: [...rules] },
-      ...Object.entries(tenants).map(([tenant_id, own]) => ({
+      ...Object.entries(tenants).map(([tenantId, own]) => ({
         file: 'service.yaml',
-        path: `tenants.${tenant_id}.policies`,
-        tenant_id,
+        path: `tenants.${tenantId}.policies`,
+        tenant_id: tenantId,
         rules: [...own],
       })),
     ],
@@ -196,8 +196,8 @@ function compileTestPolicy({ rules = [], tenants = {}, documents = [], settings 
   return policy;
 }
 
-function findCallers(events: readonly AuditEvent[], event_ids: readonly string[]) {
-  const found = events.filter(({ event_id }) => event_ids.includes(event_id));
+function findCallers(events: readonly AuditEvent[], eventIds: readonly string[]) {
+  const found = events.filter(({ event_id }) => eventIds.includes(event_id));
   return new Map(found.map(({ event_id, caller_id }) => [event_id, caller_id]));
 }
 

@@ -23,11 +23,11 @@ export async function openOwnFile(path: string): Promise<FileHandle> {
   throw buildForeignFault(path);
 }
 
-/** Reads a whole file of the state folder. @throws as `openOwnFile`, and for a file over `bytes_max` */
-export async function readOwnFile(path: string, bytes_max = OWN_BYTES_MAX): Promise<string> {
+/** Reads a whole file of the state folder. @throws as `openOwnFile`, and for a file over `bytesMax` */
+export async function readOwnFile(path: string, bytesMax = OWN_BYTES_MAX): Promise<string> {
   const file = await openOwnFile(path);
   try {
-    if ((await file.stat()).size > bytes_max) throw buildForeignFault(path);
+    if ((await file.stat()).size > bytesMax) throw buildForeignFault(path);
     return await file.readFile('utf8');
   } finally {
     await file.close();

@@ -24,12 +24,12 @@ test('a volume in which others may write holds the state in a folder for this us
     const volume = join(scratch, `volume-${at}`);
     mkdirSync(volume);
     chmodSync(volume, mode);
-    const state_dir = resolveStateDir(volume);
-    assert.equal(state_dir, is_shared ? join(volume, 'service') : volume, name);
-    makeStateDir(state_dir);
-    if (is_shared) assert.equal(statSync(state_dir).mode & 0o777, 0o700, name);
-    assert.equal(readFileSync(join(state_dir, '.gitignore'), 'utf8'), '*\n', name);
-    assert.equal(resolveStateDir(volume), state_dir, `${name}, again`);
+    const stateDir = resolveStateDir(volume);
+    assert.equal(stateDir, is_shared ? join(volume, 'service') : volume, name);
+    makeStateDir(stateDir);
+    if (is_shared) assert.equal(statSync(stateDir).mode & 0o777, 0o700, name);
+    assert.equal(readFileSync(join(stateDir, '.gitignore'), 'utf8'), '*\n', name);
+    assert.equal(resolveStateDir(volume), stateDir, `${name}, again`);
     ran++;
   }
   assert.equal(ran, VOLUMES.length);

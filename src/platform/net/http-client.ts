@@ -114,23 +114,23 @@ function readVariable(env: Environment, name: string): string {
   return env[name] ?? env[name.toUpperCase()] ?? '';
 }
 
-async function readReply(response: Dispatcher.ResponseData, bytes_max: number): Promise<HttpReply> {
+async function readReply(response: Dispatcher.ResponseData, bytesMax: number): Promise<HttpReply> {
   const { statusCode: status, headers, body } = response;
-  const [retry_after = null] = [headers['retry-after']].flat();
+  const [retryAfter = null] = [headers['retry-after']].flat();
   // The error that destroying the body causes has no reader otherwise.
   body.on('error', () => {});
-  if (bytes_max === 0) {
+  if (bytesMax === 0) {
     body.destroy();
-    return { status, retry_after, body: Buffer.alloc(0) };
+    return { status, retry_after: retryAfter, body: Buffer.alloc(0) };
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bytes_max) throw new HttpFailure('too_long');
+    if (bytes > bytesMax) throw new HttpFailure('too_long');
     chunks.push(chunk);
   }
-  return { status, retry_after, body: Buffer.concat(chunks) };
+  return { status, retry_after: retryAfter, body: Buffer.concat(chunks) };
 }
 
 function describeHttpFailure(fault: unknown, signal: AbortSignal): HttpFailure {
@@ -141,8 +141,8 @@ function describeHttpFailure(fault: unknown, signal: AbortSignal): HttpFailure {
   const codes = causes.map(({ code }) => code).filter((code) => typeof code === 'string');
   const certificate = codes.find((code) => CERTIFICATE.test(code));
   if (certificate !== undefined) return new HttpFailure('certificate', certificate);
-  const is_late = codes.some((code) => /TIMEOUT|ETIMEDOUT/.test(code));
-  return is_late ? new HttpFailure('timeout') : new HttpFailure('unreachable', codes.at(-1) ?? null);
+  const isLate = codes.some((code) => /TIMEOUT|ETIMEDOUT/.test(code));
+  return isLate ? new HttpFailure('timeout') : new HttpFailure('unreachable', codes.at(-1) ?? null);
 }
 
 const CERTIFICATE = /CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO/;

@@ -90,18 +90,18 @@ async function claimMessage(
   db: Store['db'],
   message: OutboxMessage,
   { timeout_ms }: OutboxQueue,
-  now_ms: number,
+  nowMs: number,
 ): Promise<OutboxMessage | null> {
   const attempts = message.attempts + 1;
-  const next_attempt_ms = now_ms + timeout_ms + computePauseMs(attempts);
+  const nextAttemptMs = nowMs + timeout_ms + computePauseMs(attempts);
   const changed = await db
     .updateTable('outbox_messages')
-    .set({ attempts, next_attempt_ms })
+    .set({ attempts, next_attempt_ms: nextAttemptMs })
     .where('delivery_id', '=', message.delivery_id)
     .where('attempts', '=', message.attempts)
     .where('status', '=', 'pending')
     .executeTakeFirst();
-  return changed.numUpdatedRows === 1n ? { ...message, attempts, next_attempt_ms } : null;
+  return changed.numUpdatedRows === 1n ? { ...message, attempts, next_attempt_ms: nextAttemptMs } : null;
 }
 
 /** Makes one attempt for a claimed message and writes its outcome. */
@@ -115,20 +115,20 @@ export async function attemptMessage(
   // A stop is no failure of the receiver: the message is attempted again after the claim.
   if (!result.sent && stopped?.aborted === true) return result;
   const { db } = await parts.store();
-  const now_ms = parts.now_ms();
+  const nowMs = parts.now_ms();
   const outcome = getOutcome(result, message, queue);
   parts.count?.(queue.name, outcome);
   if (!result.sent) reportFailure(parts, message, outcome, result.reason);
-  const retry_ms = result.sent ? 0 : Math.min(result.retry_after_ms ?? 0, RETRY_AFTER_MS_MAX);
+  const retryMs = result.sent ? 0 : Math.min(result.retry_after_ms ?? 0, RETRY_AFTER_MS_MAX);
   await db
     .updateTable('outbox_messages')
     .set(
       outcome === 'failed'
         ? {
             reason: result.sent ? null : result.reason,
-            next_attempt_ms: Math.max(message.next_attempt_ms, now_ms + retry_ms),
+            next_attempt_ms: Math.max(message.next_attempt_ms, nowMs + retryMs),
           }
-        : { status: outcome, finished_ms: now_ms, reason: result.sent ? null : result.reason },
+        : { status: outcome, finished_ms: nowMs, reason: result.sent ? null : result.reason },
     )
     .where('delivery_id', '=', message.delivery_id)
     .where('status', '=', 'pending')

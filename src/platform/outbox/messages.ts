@@ -28,9 +28,9 @@ const KEPT_MS = 30 * 86_400_000;
 let counter = 0;
 
 /** Returns a delivery ID: a prefix, the time, and digits by which the IDs of one process sort as they were created. */
-export function createDeliveryId(now_ms: number, prefix = 'dlv'): string {
+export function createDeliveryId(nowMs: number, prefix = 'dlv'): string {
   counter = (counter + 1) % 0x1_0000_0000;
-  const time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(11, '0').slice(-11);
+  const time = Math.max(0, Math.trunc(nowMs)).toString(16).padStart(11, '0').slice(-11);
   return `${prefix}_${time}${counter.toString(16).padStart(8, '0')}${randomBytes(5).toString('hex')}`;
 }
 
@@ -42,25 +42,25 @@ export function createDeliveryId(now_ms: number, prefix = 'dlv'): string {
 export async function enqueueMessages(
   trx: Db,
   messages: readonly NewMessage[],
-  now_ms: number,
+  nowMs: number,
 ): Promise<number> {
   let refused = 0;
   for (const [queue, own] of Map.groupBy(messages, (each) => each.queue)) {
     let free = QUEUE_MESSAGES_MAX - (await countPending(trx, queue));
     const rows = [];
     for (const { not_before_ms, urgency = 0, ...message } of own) {
-      const is_over = free-- <= 0;
-      const is_full = is_over && !(await giveUpLessUrgent(trx, queue, urgency, now_ms));
-      refused += Number(is_over);
+      const isOver = free-- <= 0;
+      const isFull = isOver && !(await giveUpLessUrgent(trx, queue, urgency, nowMs));
+      refused += Number(isOver);
       rows.push({
         ...message,
         urgency,
-        status: is_full ? ('dead' as const) : ('pending' as const),
+        status: isFull ? ('dead' as const) : ('pending' as const),
         attempts: 0,
-        created_ms: now_ms,
-        next_attempt_ms: Math.max(now_ms, not_before_ms),
-        finished_ms: is_full ? now_ms : null,
-        reason: is_full ? QUEUE_FULL : null,
+        created_ms: nowMs,
+        next_attempt_ms: Math.max(nowMs, not_before_ms),
+        finished_ms: isFull ? nowMs : null,
+        reason: isFull ? QUEUE_FULL : null,
       });
     }
     for (let at = 0; at < rows.length; at += 100)
@@ -75,7 +75,7 @@ export async function enqueueMessages(
 const QUEUE_FULL = `Its queue was full: ${QUEUE_MESSAGES_MAX} messages waited.`;
 
 /** Makes the newest of the least urgent messages a dead letter. Returns `false` if none is less urgent. */
-async function giveUpLessUrgent(db: Db, queue: string, urgency: number, now_ms: number): Promise<boolean> {
+async function giveUpLessUrgent(db: Db, queue: string, urgency: number, nowMs: number): Promise<boolean> {
   const found = await db
     .selectFrom('outbox_messages')
     .select('delivery_id')
@@ -89,7 +89,7 @@ async function giveUpLessUrgent(db: Db, queue: string, urgency: number, now_ms: 
   if (found === undefined) return false;
   await db
     .updateTable('outbox_messages')
-    .set({ status: 'dead', finished_ms: now_ms, reason: QUEUE_FULL })
+    .set({ status: 'dead', finished_ms: nowMs, reason: QUEUE_FULL })
     .where('delivery_id', '=', found.delivery_id)
     .execute();
   return true;
@@ -107,25 +107,25 @@ export async function countPending(db: Db, queue: string): Promise<number> {
 }
 
 /** Sends a dead letter again, with the same delivery ID. Returns `false` if there is no such dead letter. */
-export async function reviveMessage(db: Db, delivery_id: string, now_ms: number): Promise<boolean> {
-  const revived = { status: 'pending', attempts: 0, next_attempt_ms: now_ms, finished_ms: null } as const;
+export async function reviveMessage(db: Db, deliveryId: string, nowMs: number): Promise<boolean> {
+  const revived = { status: 'pending', attempts: 0, next_attempt_ms: nowMs, finished_ms: null } as const;
   const changed = await db
     .updateTable('outbox_messages')
     .set(revived)
-    .where('delivery_id', '=', delivery_id)
+    .where('delivery_id', '=', deliveryId)
     .where('status', '=', 'dead')
     .executeTakeFirst();
   return changed.numUpdatedRows === 1n;
 }
 
 /** Deletes one batch of old messages that do not wait. Returns `true` if more may remain. */
-export async function deleteOldMessages(db: Db, now_ms: number): Promise<boolean> {
+export async function deleteOldMessages(db: Db, nowMs: number): Promise<boolean> {
   const BATCH = 500;
   const old = await db
     .selectFrom('outbox_messages')
     .select('delivery_id')
     .where('status', '!=', 'pending')
-    .where('finished_ms', '<', now_ms - KEPT_MS)
+    .where('finished_ms', '<', nowMs - KEPT_MS)
     .limit(BATCH)
     .execute();
   const queues = await db.selectFrom('outbox_messages').select('queue').distinct().execute();

@@ -34,21 +34,21 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
   const running = new Set<Promise<unknown>>();
   const claim = openClaims(parts, queue);
   const budget = openRateLimit(queue.per_minute_max);
-  let paused_until = 0;
+  let pausedUntil = 0;
   let timer: NodeJS.Timeout | null = null;
-  let is_looking = false;
+  let isLooking = false;
 
-  const plan = (delay_ms: number): void => {
+  const plan = (delayMs: number): void => {
     if (stopped.signal.aborted) return;
     if (timer !== null) clearTimeout(timer);
-    timer = setTimeout(() => void look(), delay_ms).unref();
+    timer = setTimeout(() => void look(), delayMs).unref();
   };
   const attempt = (message: Parameters<typeof attemptMessage>[2]): void => {
     const attempting = attemptMessage(parts, queue, message, stopped.signal)
       .then((result) => {
         // A receiver that names a time is overloaded, so the other messages wait as well.
         if (!result.sent && result.retry_after_ms !== undefined)
-          paused_until = performance.now() + Math.min(result.retry_after_ms, PAUSE_MS_MAX);
+          pausedUntil = performance.now() + Math.min(result.retry_after_ms, PAUSE_MS_MAX);
       })
       .catch((fault) => parts.log.error(FAULT, { queue: queue.name, ...describeStoreFault(fault) }))
       .finally(() => {
@@ -58,10 +58,10 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
     running.add(attempting);
   };
   async function look(): Promise<void> {
-    if (is_looking || stopped.signal.aborted) return;
-    is_looking = true;
+    if (isLooking || stopped.signal.aborted) return;
+    isLooking = true;
     let found = 0;
-    const free = performance.now() < paused_until ? 0 : budget.take(queue.concurrency - running.size);
+    const free = performance.now() < pausedUntil ? 0 : budget.take(queue.concurrency - running.size);
     try {
       if (free > 0) {
         const due = await claim(free);
@@ -72,7 +72,7 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
     } catch (fault) {
       parts.log.error(FAULT, { queue: queue.name, ...describeStoreFault(fault) });
     }
-    is_looking = false;
+    isLooking = false;
     plan(found > 0 && running.size < queue.concurrency ? 0 : POLL_MS);
   }
 
@@ -109,15 +109,15 @@ interface RateLimit {
 }
 
 /** Opens a token bucket that holds a tenth of a minute's attempts, at least one. */
-function openRateLimit(per_minute_max: number | null): RateLimit {
-  if (per_minute_max === null) return { take: (wanted) => Math.max(0, wanted), giveBack: () => {} };
-  const capacity = Math.max(1, per_minute_max / 10);
+function openRateLimit(perMinuteMax: number | null): RateLimit {
+  if (perMinuteMax === null) return { take: (wanted) => Math.max(0, wanted), giveBack: () => {} };
+  const capacity = Math.max(1, perMinuteMax / 10);
   let tokens = capacity;
   let at = performance.now();
   return {
     take: (wanted) => {
       const now = performance.now();
-      tokens = Math.min(capacity, tokens + ((now - at) * per_minute_max) / MINUTE_MS);
+      tokens = Math.min(capacity, tokens + ((now - at) * perMinuteMax) / MINUTE_MS);
       at = now;
       const taken = Math.max(0, Math.min(wanted, Math.floor(tokens)));
       tokens -= taken;

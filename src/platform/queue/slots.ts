@@ -4,8 +4,8 @@ export interface Slots {
   readonly take: () => Promise<() => void>;
 }
 
-/** Opens slots for at most `tasks_max` running tasks. */
-export function openSlots(tasks_max: number): Slots {
+/** Opens slots for at most `tasksMax` running tasks. */
+export function openSlots(tasksMax: number): Slots {
   const waiting: (() => void)[] = [];
   let running = 0;
   const endTask = (): void => {
@@ -15,12 +15,12 @@ export function openSlots(tasks_max: number): Slots {
   };
   return {
     take: async () => {
-      if (running < tasks_max) running += 1;
+      if (running < tasksMax) running += 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
-      let is_ended = false;
+      let isEnded = false;
       return () => {
-        if (!is_ended) endTask();
-        is_ended = true;
+        if (!isEnded) endTask();
+        isEnded = true;
       };
     },
   };

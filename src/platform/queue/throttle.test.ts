@@ -7,9 +7,9 @@ import { openThrottle } from './throttle.ts';
 /** Makes clocks that a test advances by the duration and the CPU time of a piece of work. */
 function createClocks() {
   const at = { now_ms: 1_000, cpu_ms: 50 };
-  const work = (took_ms: number, used_ms: number): void => {
-    at.now_ms += took_ms;
-    at.cpu_ms += used_ms;
+  const work = (tookMs: number, usedMs: number): void => {
+    at.now_ms += tookMs;
+    at.cpu_ms += usedMs;
   };
   return { work, now_ms: () => at.now_ms, cpu_ms: () => at.cpu_ms };
 }

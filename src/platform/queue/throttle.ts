@@ -55,10 +55,10 @@ export function openThrottle(
     begin: () => {
       let since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };
       return async () => {
-        const used_ms = clocks.cpu_ms() - since.cpu_ms;
-        const blocked_ms = clocks.now_ms() - since.now_ms - used_ms * (1 + OWN_WAIT);
-        const pause_ms = Math.min(getPauseMsMax(), Math.floor(PAUSE_FACTOR * blocked_ms));
-        if (hurried === 0 && pause_ms > 0) await pauseFor(pause_ms);
+        const usedMs = clocks.cpu_ms() - since.cpu_ms;
+        const blockedMs = clocks.now_ms() - since.now_ms - usedMs * (1 + OWN_WAIT);
+        const pauseMs = Math.min(getPauseMsMax(), Math.floor(PAUSE_FACTOR * blockedMs));
+        if (hurried === 0 && pauseMs > 0) await pauseFor(pauseMs);
         else await nextTurn();
         since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };
       };

@@ -28,10 +28,10 @@ export class StoreFailure extends Error {
   readonly code: StoreFailureCode;
   /** The database's own code (`ENOSPC`, `57P01`, `errcode 13`), for the log. */
   readonly system_code: string | null;
-  constructor(code: StoreFailureCode, message: string, system_code: string | null = null) {
+  constructor(code: StoreFailureCode, message: string, systemCode: string | null = null) {
     super(message);
     this.name = 'StoreFailure';
     this.code = code;
-    this.system_code = system_code;
+    this.system_code = systemCode;
   }
 }

@@ -17,13 +17,13 @@ const REPORT_MS = 5_000;
 
 /** @param openNow - opens the store; called again after a failure. Failures are logged at most every five seconds */
 export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' | 'info'>): LazyStore {
-  let reported_ms = Number.NEGATIVE_INFINITY;
-  let is_closed = false;
-  let was_there = true;
+  let reportedMs = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
+  let wasThere = true;
 
   const report = (fault: unknown): void => {
-    if (performance.now() - reported_ms < REPORT_MS) return;
-    reported_ms = performance.now();
+    if (performance.now() - reportedMs < REPORT_MS) return;
+    reportedMs = performance.now();
     log.error('the store cannot be opened, and what needs it is refused', describeStoreFault(fault));
   };
   const store = createLazyValue(() =>
@@ -33,22 +33,22 @@ export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'err
     }),
   );
   const open = (): Promise<Store> =>
-    is_closed ? Promise.reject(new StoreFailure('store_closed', 'The service is stopping.')) : store.open();
+    isClosed ? Promise.reject(new StoreFailure('store_closed', 'The service is stopping.')) : store.open();
   return {
     open,
     isThere: async () => {
-      const is_there = await open().then(
+      const isThere = await open().then(
         (store) => store.isThere(),
         () => false,
       );
-      if (was_there && !is_there && !is_closed)
+      if (wasThere && !isThere && !isClosed)
         log.error('the store does not answer, and what needs it is refused');
-      if (!was_there && is_there) log.info('the store answers again');
-      was_there = is_there;
-      return is_there;
+      if (!wasThere && isThere) log.info('the store answers again');
+      wasThere = isThere;
+      return isThere;
     },
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       await store.ifOpened(({ close }) => close());
     },
   };

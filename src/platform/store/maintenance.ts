@@ -27,33 +27,33 @@ const CLOSE_MS = 5_000;
 export function startMaintenance(jobs: readonly MaintenanceJob[], log: Pick<Log, 'error'>): MaintenanceLoop {
   const timers = new Set<NodeJS.Timeout>();
   let last: Promise<unknown> = Promise.resolve();
-  let is_closed = false;
+  let isClosed = false;
 
-  const plan = (job: MaintenanceJob, delay_ms: number): void => {
-    if (is_closed) return;
+  const plan = (job: MaintenanceJob, delayMs: number): void => {
+    if (isClosed) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
       last = last.then(() => doOne(job));
-    }, delay_ms);
+    }, delayMs);
     timers.add(timer.unref());
   };
   const doOne = async (job: MaintenanceJob): Promise<void> => {
-    if (is_closed) return;
-    let has_more = false;
+    if (isClosed) return;
+    let hasMore = false;
     try {
-      has_more = await job.run();
+      hasMore = await job.run();
     } catch (fault) {
       log.error('a maintenance job failed and will be tried again', {
         job: job.name,
         ...describeStoreFault(fault),
       });
     }
-    plan(job, has_more ? BREATH_MS : job.every_ms);
+    plan(job, hasMore ? BREATH_MS : job.every_ms);
   };
   for (const job of jobs) plan(job, job.every_ms);
   return {
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       for (const timer of timers) clearTimeout(timer);
       const late = new AbortController();
       const waited = sleep(CLOSE_MS, null, { signal: late.signal }).catch(() => {});

@@ -69,7 +69,7 @@ const TRANSACTION_MS_MAX = 30_000;
 /** Marks code inside a transaction, which must not request another connection: it would deadlock with itself. */
 const inside = new AsyncLocalStorage<{ readonly db: unknown; is_over: boolean }>();
 
-function createStore(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_max: number): Store {
+function createStore(db: Kysely<StoreTables>, kind: Store['kind'], transactionMsMax: number): Store {
   let closed: Promise<void> | null = null;
   const attempt: Store['transaction'] = async (work) => {
     const around = { db, is_over: false };
@@ -78,7 +78,7 @@ function createStore(db: Kysely<StoreTables>, kind: Store['kind'], transaction_m
       kind === 'postgres' ? db.transaction().setIsolationLevel('read committed') : db.transaction();
     try {
       return await builder.execute((trx) =>
-        limitTime(transaction_ms_max, () => inside.run(around, () => work(trx))),
+        limitTime(transactionMsMax, () => inside.run(around, () => work(trx))),
       );
     } finally {
       around.is_over = true;
@@ -110,9 +110,9 @@ function createStore(db: Kysely<StoreTables>, kind: Store['kind'], transaction_m
 }
 
 /** Limits the duration of a transaction, because one that hangs would block all other writers. */
-async function limitTime<Result>(ms_max: number, work: () => Promise<Result>): Promise<Result> {
+async function limitTime<Result>(msMax: number, work: () => Promise<Result>): Promise<Result> {
   const over = new AbortController();
-  const late = sleep(ms_max, null, { signal: over.signal }).then(() => {
+  const late = sleep(msMax, null, { signal: over.signal }).then(() => {
     throw new StoreFailure(
       'store_busy',
       'A change of the store took too long, and was taken back. Try again.',

@@ -28,9 +28,9 @@ export function parseStoreSettings(config: StorageConfig): StoreSettings {
 export function listStoreWarnings(settings: StoreSettings): string[] {
   if (settings.kind === 'sqlite' || !URL.canParse(settings.url)) return [];
   const { hostname, searchParams } = new URL(settings.url);
-  const is_local = hostname === '' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
-  const is_encrypted = ![null, 'disable'].includes(searchParams.get('sslmode')) || searchParams.has('ssl');
-  if (is_local || is_encrypted) return [];
+  const isLocal = hostname === '' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+  const isEncrypted = ![null, 'disable'].includes(searchParams.get('sslmode')) || searchParams.has('ssl');
+  if (isLocal || isEncrypted) return [];
   return [
     'The connection to the database of `storage.url` is not encrypted. Add `?sslmode=verify-full` to it.',
   ];

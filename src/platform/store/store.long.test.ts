@@ -251,10 +251,10 @@ withStores(
     law('loses nothing that it had said, and leaves no half', async ({ store, settings }) => {
       const KILLS = 5;
       let next = 0;
-      let said_in_all = 0;
+      let saidInAll = 0;
       for (let kill = 1; kill <= KILLS; kill++) {
         const { said: stated, first } = await killAfter(settings, next, kill * 7);
-        said_in_all += stated;
+        saidInAll += stated;
         const rows = await withLawTables(store.db)
           .selectFrom('counts')
           .selectAll()
@@ -266,7 +266,7 @@ withStores(
         for (const [pair, halves] of pairs) assert.equal(halves.length, 2, `pair ${pair}`);
         next = first + pairs.size;
       }
-      assert.ok(said_in_all >= KILLS * 7);
+      assert.ok(saidInAll >= KILLS * 7);
     });
 
     law('a kill within a transaction delays no other, and leaves nothing', async ({ store, settings }) => {
@@ -301,7 +301,7 @@ withStores(
         note: fc.option(fc.oneof(text, wild)),
       });
       let rows = 0;
-      const there_and_back = fc.asyncProperty(row, async (values) => {
+      const thereAndBack = fc.asyncProperty(row, async (values) => {
         rows += 1;
         const id = values.note ?? 'none';
         await withLawTables(store.db).deleteFrom('values').execute();
@@ -316,7 +316,7 @@ withStores(
           .execute();
         assert.deepEqual(found, [{ id, ...values }]);
       });
-      await fc.assert(there_and_back, { numRuns: 150 });
+      await fc.assert(thereAndBack, { numRuns: 150 });
       assert.ok(rows >= 150);
     });
 
@@ -370,7 +370,7 @@ withStores(
         .values({ id: 'token', amount: EXPIRES_MS, note: null, bytes: null })
         .execute();
       // Features do the same: they check the row's note first, and record an expiry in the row.
-      const isUsable = (now_ms: number) =>
+      const isUsable = (nowMs: number) =>
         store.transaction(async (trx) => {
           const values = withLawTables(trx);
           const row = await values
@@ -380,12 +380,12 @@ withStores(
             .forUpdate()
             .executeTakeFirstOrThrow();
           if (row.note === 'ended') return false;
-          if (now_ms < row.amount!) return true;
+          if (nowMs < row.amount!) return true;
           await values.updateTable('values').set({ note: 'ended' }).where('id', '=', 'token').execute();
           return false;
         });
       const answers: boolean[] = [];
-      for (const now_ms of [0, EXPIRES_MS - 1, EXPIRES_MS, 500, 0]) answers.push(await isUsable(now_ms));
+      for (const nowMs of [0, EXPIRES_MS - 1, EXPIRES_MS, 500, 0]) answers.push(await isUsable(nowMs));
       assert.deepEqual(answers, [true, true, false, false, false]);
     });
   },

@@ -252,8 +252,8 @@ test('the operator token makes a person, from anywhere', async () => {
 });
 
 test('a rotated token is followed within a second, and the old one refused', async () => {
-  let now_ms = 0;
-  const access = buildSettings({ now_ms: () => now_ms });
+  let nowMs = 0;
+  const access = buildSettings({ now_ms: () => nowMs });
   const old = ensureToken(access.state_dir, 'operator').token;
   const authenticate = openAuthenticator(access);
   const idFor = async (token: string) => {
@@ -262,26 +262,26 @@ test('a rotated token is followed within a second, and the old one refused', asy
   };
   assert.equal(await idFor(old), 'operator');
   const fresh = rotateToken(access.state_dir, 'operator');
-  now_ms += 1_000;
+  nowMs += 1_000;
   assert.equal(await idFor(old), 'unauthenticated');
   assert.equal(await idFor(fresh), 'operator');
   rmSync(getTokenPath(access.state_dir, 'operator'));
-  now_ms += 1_000;
+  nowMs += 1_000;
   assert.equal(await idFor(fresh), 'unauthenticated');
 });
 
 test('a token file is private, and one that holds something else is replaced', () => {
-  const state_dir = mkdtempSync(join(scratch, 'state-'));
-  const { token } = ensureToken(state_dir, 'operator');
-  chmodSync(getTokenPath(state_dir, 'operator'), 0o644);
-  ensureToken(state_dir, 'operator');
-  assert.equal(statSync(getTokenPath(state_dir, 'operator')).mode & 0o777, 0o600);
+  const stateDir = mkdtempSync(join(scratch, 'state-'));
+  const { token } = ensureToken(stateDir, 'operator');
+  chmodSync(getTokenPath(stateDir, 'operator'), 0o644);
+  ensureToken(stateDir, 'operator');
+  assert.equal(statSync(getTokenPath(stateDir, 'operator')).mode & 0o777, 0o600);
   for (const broken of ['', 'svc_operator_short', token.replace('operator', 'agent'), 'x'.repeat(1000)]) {
-    writeFileSync(getTokenPath(state_dir, 'operator'), broken);
-    assert.equal(readToken(state_dir, 'operator'), null);
-    const made = ensureToken(state_dir, 'operator');
+    writeFileSync(getTokenPath(stateDir, 'operator'), broken);
+    assert.equal(readToken(stateDir, 'operator'), null);
+    const made = ensureToken(stateDir, 'operator');
     assert.ok(made.created);
-    assert.equal(readToken(state_dir, 'operator'), made.token);
+    assert.equal(readToken(stateDir, 'operator'), made.token);
   }
 });
 
@@ -302,10 +302,10 @@ test('an agent token is needed where others call and no authentication is config
 });
 
 test('the agent token checks and decides nothing, and ends when keys are configured', async () => {
-  const state_dir = mkdtempSync(join(scratch, 'state-'));
-  const { token } = ensureToken(state_dir, 'agent');
+  const stateDir = mkdtempSync(join(scratch, 'state-'));
+  const { token } = ensureToken(stateDir, 'agent');
   const headers = { 'x-service-key': token };
-  const caller = await openAuthenticator(buildSettings({ state_dir, host: '0.0.0.0' }))({
+  const caller = await openAuthenticator(buildSettings({ state_dir: stateDir, host: '0.0.0.0' }))({
     address: '203.0.113.9',
     headers,
   });
@@ -313,7 +313,7 @@ test('the agent token checks and decides nothing, and ends when keys are configu
   assert.equal(caller.kind, 'agent');
   assert.ok(caller.permissions.includes('check'));
   for (const decides of OPERATOR_PERMISSIONS) assert.ok(!caller.permissions.includes(decides));
-  const keyed = buildSettings({ state_dir, auth: { api_keys: [createTestKey().entry] } });
+  const keyed = buildSettings({ state_dir: stateDir, auth: { api_keys: [createTestKey().entry] } });
   assert.equal(await getId(keyed, headers, '203.0.113.9'), 'unauthenticated');
 });
 

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { type AgentEvidence, findAgentAncestor } from './agent-ancestor.ts';
 import { type ProcessLineage, parseLineage, readLineage } from './lineage.ts';
 
-function buildLineage(has_terminal: boolean, ...commands: readonly string[]): ProcessLineage {
+function buildLineage(hasTerminal: boolean, ...commands: readonly string[]): ProcessLineage {
   const ancestors = commands.map((command, at) => ({
     pid: at === commands.length - 1 ? 1 : 100 - at,
     words: command.split(' '),
   }));
-  return { ancestors, has_terminal };
+  return { ancestors, has_terminal: hasTerminal };
 }
 
 const CASES: readonly (readonly [

@@ -47,16 +47,16 @@ export function buildBrowserCheck(
   const isLocal = buildLocalityCheck(settings);
   const site = settings.public_url === null ? null : new URL(settings.public_url);
   return (peer, { is_navigation = false } = {}) => {
-    const { host, origin, 'sec-fetch-site': fetch_site } = peer.headers;
-    const is_public = site !== null && typeof host === 'string' && host.toLowerCase() === site.host;
-    const is_local = !is_public && isLocal(peer);
-    if (!is_public && !is_local) return NOT_OUR_ADDRESS;
-    const own = is_public ? site.origin : `http://${String(host).toLowerCase()}`;
+    const { host, origin, 'sec-fetch-site': fetchSite } = peer.headers;
+    const isPublic = site !== null && typeof host === 'string' && host.toLowerCase() === site.host;
+    const isLocalPeer = !isPublic && isLocal(peer);
+    if (!isPublic && !isLocalPeer) return NOT_OUR_ADDRESS;
+    const own = isPublic ? site.origin : `http://${String(host).toLowerCase()}`;
     // Another port of this machine is the same site for `SameSite`, so that the origin is compared too.
     if (origin !== undefined && String(origin).toLowerCase() !== own) return OTHER_ORIGIN;
-    const is_own = fetch_site === undefined || fetch_site === 'same-origin' || fetch_site === 'none';
-    if (!is_own && !(is_navigation && METHODS_THAT_READ.includes(peer.method))) return OTHER_ORIGIN;
-    const kind = is_public && site.protocol === 'https:' ? 'secure' : 'local';
+    const isOwn = fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none';
+    if (!isOwn && !(is_navigation && METHODS_THAT_READ.includes(peer.method))) return OTHER_ORIGIN;
+    const kind = isPublic && site.protocol === 'https:' ? 'secure' : 'local';
     return { kind, origin: own, address: findClientAddress(peer, settings.trusted_proxies) };
   };
 }
@@ -90,13 +90,13 @@ export function readCookie({ cookie }: Peer['headers'], name: string): string | 
  * Derives the token that a page sends as `x-csrf-token`. It is bound to the session, and the value of the cookie cannot
  * be computed from it.
  */
-export function deriveCsrfToken(session_token: string): string {
-  return createHmac('sha256', session_token).update('csrf').digest('base64url');
+export function deriveCsrfToken(sessionToken: string): string {
+  return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
 }
 
 /** Compares the header with the session's token in constant time. */
-export function matchesCsrfToken(session_token: string, header: string | string[] | undefined): boolean {
-  const expected = Buffer.from(deriveCsrfToken(session_token));
+export function matchesCsrfToken(sessionToken: string, header: string | string[] | undefined): boolean {
+  const expected = Buffer.from(deriveCsrfToken(sessionToken));
   const given = Buffer.from(typeof header === 'string' ? header : '');
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

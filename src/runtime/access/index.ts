@@ -40,7 +40,7 @@ export interface AuthenticatorSettings {
   readonly sessions?: {
     readonly check: (peer: Peer) => BrowserRequest | BrowserRefusal;
     /** Finds the user of a session; `null` if it has ended. */
-    readonly find: (session_token: string) => Promise<Caller | null>;
+    readonly find: (sessionToken: string) => Promise<Caller | null>;
   };
 }
 
@@ -169,7 +169,7 @@ function getCredential(headers: Peer['headers']): string | null {
 }
 
 /** Finds a key by its hash. The timing of the lookup reveals only the hash of a guess, which is no secret. */
-function getKeys(keys: ApiKeys, now_ms: () => number): (credential: string) => Caller | null {
+function getKeys(keys: ApiKeys, nowMs: () => number): (credential: string) => Caller | null {
   let listed: readonly ApiKey[] | null = null;
   let table: KeyTable = new Map();
   return (credential) => {
@@ -180,7 +180,7 @@ function getKeys(keys: ApiKeys, now_ms: () => number): (credential: string) => C
     }
     if (table.size === 0) return null;
     const entry = table.get(hashToken(credential));
-    return entry !== undefined && now_ms() < entry.expires_ms ? entry.caller : null;
+    return entry !== undefined && nowMs() < entry.expires_ms ? entry.caller : null;
   };
 }
 
@@ -192,8 +192,8 @@ function getTable(keys: readonly ApiKey[]): KeyTable {
     const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
     const caller = buildAgentCaller(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*');
     // A date that cannot be parsed counts as past, because `NaN` is not greater than any time.
-    const expires_ms = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
-    table.set(key.sha256.toLowerCase(), { caller, expires_ms });
+    const expiresMs = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
+    table.set(key.sha256.toLowerCase(), { caller, expires_ms: expiresMs });
   }
   return table;
 }
@@ -202,26 +202,26 @@ const REREAD_AFTER_MS = 1_000;
 
 /** Compares with a token file in constant time. A rotation takes effect within a second. */
 function watchTokenFile(
-  state_dir: string,
+  stateDir: string,
   kind: TokenKind,
-  now_ms: () => number,
+  nowMs: () => number,
 ): (credential: string) => boolean {
-  let looked_ms = Number.NEGATIVE_INFINITY;
+  let lookedMs = Number.NEGATIVE_INFINITY;
   let version = '';
   let hash: Buffer | null = null;
   function refresh(): void {
-    const current = getVersion(getTokenPath(state_dir, kind));
+    const current = getVersion(getTokenPath(stateDir, kind));
     if (current === version) return;
-    const token = readToken(state_dir, kind);
+    const token = readToken(stateDir, kind);
     hash = token === null ? null : Buffer.from(hashToken(token), 'hex');
     version = current;
   }
   return (credential) => {
     if (!credential.startsWith(`svc_${kind}_`)) return false;
-    const now = now_ms();
-    if (Math.abs(now - looked_ms) >= REREAD_AFTER_MS) {
+    const now = nowMs();
+    if (Math.abs(now - lookedMs) >= REREAD_AFTER_MS) {
       refresh();
-      looked_ms = now;
+      lookedMs = now;
     }
     return hash !== null && timingSafeEqual(hash, Buffer.from(hashToken(credential), 'hex'));
   };

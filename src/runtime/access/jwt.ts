@@ -24,12 +24,12 @@ export function looksLikeJwt(credential: string): boolean {
  */
 export function openJwtVerifier(
   settings: JwtSettings,
-  now_ms: () => number,
+  nowMs: () => number,
 ): (token: string) => Promise<Caller | null> {
   const opened = createLazyValue(() => openVerifier(settings));
   return async (token) => {
     const verify = await opened.open();
-    const claims = await verify(token, new Date(now_ms()));
+    const claims = await verify(token, new Date(nowMs()));
     return claims === null ? null : getCaller(claims, settings);
   };
 }

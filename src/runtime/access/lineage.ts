@@ -58,15 +58,15 @@ const LISTS: Readonly<Record<'windows' | 'other', readonly [string, readonly str
 };
 
 function readListedLineage(): ProcessLineage {
-  const is_windows = process.platform === 'win32';
-  const [program, words] = LISTS[is_windows ? 'windows' : 'other'];
+  const isWindows = process.platform === 'win32';
+  const [program, words] = LISTS[isWindows ? 'windows' : 'other'];
   const text = execFileSync(program, words, {
     encoding: 'utf8',
     timeout: LIST_MS_MAX,
     maxBuffer: LIST_BYTES_MAX,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  return parseLineage(text, process.pid, is_windows);
+  return parseLineage(text, process.pid, isWindows);
 }
 
 const LINE = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/;
@@ -75,7 +75,7 @@ const LINE = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/;
  * Parses the output of `ps`: process, parent, terminal and command per line. @throws Error if the process
  * itself is missing
  */
-export function parseLineage(text: string, own_pid: number, is_windows: boolean): ProcessLineage {
+export function parseLineage(text: string, ownPid: number, isWindows: boolean): ProcessLineage {
   const rows = new Map(
     text.split(/\r?\n/).flatMap((line) => {
       const [, pid, parent, terminal, command] = LINE.exec(line) ?? [];
@@ -84,10 +84,10 @@ export function parseLineage(text: string, own_pid: number, is_windows: boolean)
         : [[Number(pid), { parent: Number(parent), terminal: terminal!, command: command! }] as const];
     }),
   );
-  const own = rows.get(own_pid);
+  const own = rows.get(ownPid);
   if (own === undefined) throw new Error('the list of processes does not hold this one');
   const ancestors: AncestorProcess[] = [];
-  const seen = new Set([own_pid]);
+  const seen = new Set([ownPid]);
   for (let pid = own.parent; ancestors.length < ANCESTORS_MAX; ) {
     const row = rows.get(pid);
     if (row === undefined || seen.has(pid)) break;
@@ -95,5 +95,5 @@ export function parseLineage(text: string, own_pid: number, is_windows: boolean)
     ancestors.push({ pid, words: row.command.split(/\s+/) });
     pid = row.parent;
   }
-  return { ancestors, has_terminal: is_windows || !/^[?-]+$/.test(own.terminal) };
+  return { ancestors, has_terminal: isWindows || !/^[?-]+$/.test(own.terminal) };
 }

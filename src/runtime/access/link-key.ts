@@ -7,8 +7,8 @@ const KEY_FILE = 'approval-link-key';
 const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** Returns the key that signs the links of a state folder, and creates it if it is missing. */
-export function readLinkKey(state_dir: string): string {
-  const path = join(state_dir, KEY_FILE);
+export function readLinkKey(stateDir: string): string {
+  const path = join(stateDir, KEY_FILE);
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');
   restrictMode(path);
   const key = readKeyFile(path);

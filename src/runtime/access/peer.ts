@@ -36,9 +36,9 @@ export function buildLocalityCheck(settings: LocalitySettings): (peer: Peer) => 
 
 /** Builds a check of whether `Origin` is absent, a page of this machine, or listed in `server.cors_origins`. */
 export function buildOriginCheck(
-  cors_origins: readonly string[],
+  corsOrigins: readonly string[],
 ): (header: string | string[] | undefined) => boolean {
-  const origins = new Set(cors_origins.filter((origin) => origin !== '*').map((one) => one.toLowerCase()));
+  const origins = new Set(corsOrigins.filter((origin) => origin !== '*').map((one) => one.toLowerCase()));
   return (header) => {
     if (header === undefined) return true;
     if (typeof header !== 'string') return false;
@@ -50,10 +50,8 @@ export function buildOriginCheck(
 }
 
 /** Builds a check of whether a request comes directly from one of these addresses. */
-export function buildProxyCheck(
-  trusted_proxies: readonly string[],
-): (peer: Pick<Peer, 'address'>) => boolean {
-  const proxies = buildBlockList(trusted_proxies);
+export function buildProxyCheck(trustedProxies: readonly string[]): (peer: Pick<Peer, 'address'>) => boolean {
+  const proxies = buildBlockList(trustedProxies);
   return ({ address }) => address !== undefined && isListed(proxies, address);
 }
 
@@ -61,11 +59,11 @@ export function buildProxyCheck(
  * Returns whether a browser request comes from a page of this service or of an allowed origin (`*`: any). Other
  * clients send no origin.
  */
-export function isOwnOrigin({ origin, host }: Peer['headers'], cors_origins: readonly string[]): boolean {
+export function isOwnOrigin({ origin, host }: Peer['headers'], corsOrigins: readonly string[]): boolean {
   if (origin === undefined) return true;
   if (typeof origin !== 'string' || typeof host !== 'string') return false;
   const page = origin.toLowerCase();
-  if (cors_origins.some((one) => one === '*' || one.toLowerCase() === page)) return true;
+  if (corsOrigins.some((one) => one === '*' || one.toLowerCase() === page)) return true;
   const from = /^https?:\/\/(.*)$/.exec(page)?.[1];
   if (from === undefined) return false;
   // Pages of programs on one machine belong to its user. The access rules check the caller.
@@ -108,11 +106,11 @@ function listClients(proxy: string, headers: Peer['headers'], proxies: BlockList
 /** Returns the address of the client, behind trusted proxies too; `null` if it is unknown. */
 export function findClientAddress(
   { address, headers }: Peer,
-  trusted_proxies: readonly string[],
+  trustedProxies: readonly string[],
 ): string | null {
   if (address === undefined) return null;
   if (!isForwarded(headers)) return address;
-  const client = listClients(address, headers, buildBlockList(trusted_proxies))[0];
+  const client = listClients(address, headers, buildBlockList(trustedProxies))[0];
   return client !== undefined && isIP(client) !== 0 ? client : address;
 }
 

@@ -11,7 +11,7 @@ export function readPublicUrl({ server }: Pick<Config, 'server'>, port: number =
 
 /** Returns the name that a browser on this machine uses. Passkeys need a name, so that it is no IP address. */
 function toUrlHost(host: string): string {
-  const is_here = isLoopbackHost(host) || host === '0.0.0.0' || host === '::';
-  if (is_here) return 'localhost';
+  const isHere = isLoopbackHost(host) || host === '0.0.0.0' || host === '::';
+  if (isHere) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

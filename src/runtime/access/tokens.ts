@@ -20,14 +20,14 @@ export function containsServiceCredential(text: string): boolean {
 }
 
 /** Returns the path of a token in a state folder. */
-export function getTokenPath(state_dir: string, kind: TokenKind): string {
-  return join(state_dir, `${kind}-token`);
+export function getTokenPath(stateDir: string, kind: TokenKind): string {
+  return join(stateDir, `${kind}-token`);
 }
 
 /** Reads the token from the state folder; `null` if the file is missing or holds something else. */
-export function readToken(state_dir: string, kind: TokenKind): string | null {
+export function readToken(stateDir: string, kind: TokenKind): string | null {
   try {
-    const token = readOwnFileSync(getTokenPath(state_dir, kind)).trim();
+    const token = readOwnFileSync(getTokenPath(stateDir, kind)).trim();
     return TOKEN.test(token) && token.startsWith(`svc_${kind}_`) ? token : null;
   } catch {
     return null;
@@ -35,8 +35,8 @@ export function readToken(state_dir: string, kind: TokenKind): string | null {
 }
 
 /** Returns whether a credential is the operator token of a state folder. Compares in constant time. */
-export function isOperatorToken(credential: string, state_dir: string): boolean {
-  const kept = readToken(state_dir, 'operator');
+export function isOperatorToken(credential: string, stateDir: string): boolean {
+  const kept = readToken(stateDir, 'operator');
   const [given, expected] = [credential, kept ?? ''].map((each) => Buffer.from(hashToken(each), 'hex'));
   return timingSafeEqual(given!, expected!) && kept !== null;
 }
@@ -45,24 +45,24 @@ export function isOperatorToken(credential: string, state_dir: string): boolean 
  * Returns the token from the state folder, and creates it (mode 0600) if it is missing. Two processes that
  * start together agree on one.
  */
-export function ensureToken(state_dir: string, kind: TokenKind): { token: string; created: boolean } {
-  const present = readToken(state_dir, kind);
+export function ensureToken(stateDir: string, kind: TokenKind): { token: string; created: boolean } {
+  const present = readToken(stateDir, kind);
   if (present !== null) {
-    restrictMode(getTokenPath(state_dir, kind));
+    restrictMode(getTokenPath(stateDir, kind));
     return { token: present, created: false };
   }
   const token = createToken(kind);
-  const path = getTokenPath(state_dir, kind);
+  const path = getTokenPath(stateDir, kind);
   // A file that holds no token is replaced.
-  if (readToken(state_dir, kind) === null) rmSync(path, { force: true });
+  if (readToken(stateDir, kind) === null) rmSync(path, { force: true });
   const created = writePrivateFile(path, token, 'keep');
-  return { token: created ? token : (readToken(state_dir, kind) ?? token), created };
+  return { token: created ? token : (readToken(stateDir, kind) ?? token), created };
 }
 
 /** Replaces the token. The old one is refused within a second, without a restart. */
-export function rotateToken(state_dir: string, kind: TokenKind): string {
+export function rotateToken(stateDir: string, kind: TokenKind): string {
   const token = createToken(kind);
-  writePrivateFile(getTokenPath(state_dir, kind), token, 'replace');
+  writePrivateFile(getTokenPath(stateDir, kind), token, 'replace');
   return token;
 }
 

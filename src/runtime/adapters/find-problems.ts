@@ -55,10 +55,10 @@ function findProtocolProblems<Reply>(
 ): DocumentProblem[] {
   const wrong = (inner: readonly PathStep[], what: string) =>
     buildConfigProblem(from, [...steps, ...inner], what);
-  const of_events = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
+  const ofEvents = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
     const at = ['events', name];
-    const lets_pass = [way.pass, ask, change].some((other) => isDeepStrictEqual(other, deny));
-    const reported = lets_pass || way.isSilent(deny);
+    const letsPass = [way.pass, ask, change].some((other) => isDeepStrictEqual(other, deny));
+    const reported = letsPass || way.isSilent(deny);
     return [
       ...(reported
         ? [wrong([...at, 'deny'], 'blocks nothing: it is an answer that allows the event, or an empty one')]
@@ -71,29 +71,29 @@ function findProtocolProblems<Reply>(
       ),
     ];
   });
-  const events_tried = new Set<string>();
-  const of_examples = written.examples.flatMap((example, i) => {
+  const eventsTried = new Set<string>();
+  const ofExamples = written.examples.flatMap((example, i) => {
     const tried = tryExample(written, example);
-    if (tried.event !== null) events_tried.add(tried.event);
+    if (tried.event !== null) eventsTried.add(tried.event);
     return tried.what === null ? [] : [wrong(['examples', i], tried.what)];
   });
   const doubled = (written.ignored_events ?? []).flatMap((name, i) =>
     Object.hasOwn(written.events, name) ? [wrong(['ignored_events', i], 'is an event that is decided')] : [],
   );
-  const untried = Object.keys(written.events).filter((name) => !events_tried.has(name));
+  const untried = Object.keys(written.events).filter((name) => !eventsTried.has(name));
   return [
-    ...of_events,
-    ...of_examples,
+    ...ofEvents,
+    ...ofExamples,
     ...doubled,
     ...untried.map((name) => wrong(['events', name], 'has no example')),
   ];
 }
 
 function checkProblem({ kind, tool, content, json }: CheckSpec, way: Way<unknown>['kind']): string[] {
-  const has_tool = kind === 'call' || kind === 'result';
+  const hasTool = kind === 'call' || kind === 'result';
   return [
-    ...(has_tool && tool === undefined ? ['names no `tool`'] : []),
-    ...(!has_tool && tool !== undefined ? [`has a \`tool\`, which a ${kind} has not`] : []),
+    ...(hasTool && tool === undefined ? ['names no `tool`'] : []),
+    ...(!hasTool && tool !== undefined ? [`has a \`tool\`, which a ${kind} has not`] : []),
     ...(kind === 'answer' && way === 'dialects' ? ['is of a kind that hooks do not judge: `answer`'] : []),
     ...(kind === 'prompt' && way === 'dialects' && (json === true || typeof content !== 'string')
       ? ['is a prompt, and its content is no text']
@@ -120,9 +120,9 @@ function tryExample(
     payload,
   );
   if (!found.ok) return { event: event.value, what: found.why };
-  const is_same = isDeepStrictEqual(found.value, checks);
+  const isSame = isDeepStrictEqual(found.value, checks);
   return {
     event: event.value,
-    what: is_same ? null : `is read as ${JSON.stringify(found.value).slice(0, 300)}`,
+    what: isSame ? null : `is read as ${JSON.stringify(found.value).slice(0, 300)}`,
   };
 }

@@ -103,18 +103,18 @@ test('checks are read from the payload, and an error quotes nothing of it', () =
 
 test('the event and whom it is about are read', () => {
   const events = { a: event(), b: event() };
-  const by_place = { event: '{/e}', events };
-  assert.deepEqual(readEventName(by_place, { e: 'a' }, null), { ok: true, value: 'a' });
-  assert.deepEqual(readEventName(by_place, { e: 'a' }, 'b'), { ok: true, value: 'b' });
-  assert.equal(readEventName(by_place, {}, null).ok, false);
-  assert.equal(readEventName(by_place, { e: { a: 1 } }, null).ok, false);
+  const byPlace = { event: '{/e}', events };
+  assert.deepEqual(readEventName(byPlace, { e: 'a' }, null), { ok: true, value: 'a' });
+  assert.deepEqual(readEventName(byPlace, { e: 'a' }, 'b'), { ok: true, value: 'b' });
+  assert.equal(readEventName(byPlace, {}, null).ok, false);
+  assert.equal(readEventName(byPlace, { e: { a: 1 } }, null).ok, false);
   assert.equal(readEventName({ events }, {}, null).ok, false, 'two events, and no setting names one');
   assert.deepEqual(readEventName({ events: { a: event() } }, {}, null), { ok: true, value: 'a' });
   const subject = { session_id: '{/s}', tenant_id: '{/t}' };
-  const no_names = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
+  const noNames = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
   assert.deepEqual(readPayloadSubject({ subject }, { s: 's1', t: '' }), {
     ok: true,
-    value: { ...no_names, session_id: 's1' },
+    value: { ...noNames, session_id: 's1' },
   });
   assert.equal(readPayloadSubject({ subject }, { s: { a: 1 } }).ok, false);
   assert.equal(readPayloadSubject({ subject }, { s: 'a\u0000' }).ok, false);

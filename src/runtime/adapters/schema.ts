@@ -9,7 +9,7 @@ const EXAMPLES_MAX = 100;
 const TEXT_UNITS_MAX = 2_000;
 
 const text = { type: 'string', minLength: 1, maxLength: TEXT_UNITS_MAX } as const;
-const event_name = { type: 'string', minLength: 1, maxLength: 256 } as const;
+const eventName = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 /** The names of plug-ins and of their parts. */
 export const plugNameSchema = {
@@ -44,7 +44,7 @@ const example = {
   additionalProperties: false,
   properties: {
     payload: { type: 'object' },
-    event: event_name,
+    event: eventName,
     checks: {
       type: 'array',
       maxItems: EXAMPLES_MAX,
@@ -75,7 +75,7 @@ function buildProtocolSchema(reply: object, more: object, required: readonly str
       properties: {
         name: plugNameSchema,
         description: { ...text, maxLength: 500 },
-        agent_id: event_name,
+        agent_id: eventName,
         event: text,
         subject: {
           type: 'object',
@@ -98,7 +98,7 @@ function buildProtocolSchema(reply: object, more: object, required: readonly str
             },
           },
         },
-        ignored_events: { type: 'array', maxItems: EVENTS_MAX, items: event_name },
+        ignored_events: { type: 'array', maxItems: EVENTS_MAX, items: eventName },
         pass: reply,
         examples: { type: 'array', minItems: 1, maxItems: EXAMPLES_MAX, items: example },
       },

@@ -33,7 +33,7 @@ export interface ArrivalNotifier {
    *
    * @param eventOf - returns the event of a row; `null` if the row is not part of this insert
    */
-  readonly notify: (before: number, eventOf: (event_id: string) => FollowedEvent | null) => Promise<void>;
+  readonly notify: (before: number, eventOf: (eventId: string) => FollowedEvent | null) => Promise<void>;
 }
 
 /** Opens a notifier that begins at the current end of the index. */

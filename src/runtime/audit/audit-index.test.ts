@@ -23,7 +23,7 @@ import type { AuditEvent, AuditFilter } from './types.ts';
 interface IndexedLog {
   readonly trail: AuditLog;
   readonly path: string;
-  readonly open: (read_only?: boolean) => Promise<AuditIndex>;
+  readonly open: (readOnly?: boolean) => Promise<AuditIndex>;
   readonly index: AuditIndex;
   readonly indexer: Indexer;
   readonly ids: (filter: AuditFilter) => Promise<number[]>;
@@ -39,8 +39,8 @@ async function makeIndex(
   const trail = await makeAuditLog(t, defaults);
   const path = join(trail.state, 'index.db');
   const opened: AuditIndex[] = [];
-  const open = async (read_only = false): Promise<AuditIndex> => {
-    const index = await openIndex({ path, read_only });
+  const open = async (readOnly = false): Promise<AuditIndex> => {
+    const index = await openIndex({ path, read_only: readOnly });
     opened.push(index);
     return index;
   };
@@ -171,10 +171,10 @@ test('a writer that never pauses does not keep a sync from ending', async (t) =>
     while (!resting) await journal.append(sampleEvent(next++));
   });
   for (let round = 0; round < 5; round++) await indexer.sync();
-  const while_busy = next;
+  const whileBusy = next;
   resting = true;
   await Promise.all(writing);
-  assert.ok(while_busy > 0);
+  assert.ok(whileBusy > 0);
   await indexer.sync();
   assert.equal(await indexer.sync(), 0);
 });
@@ -182,10 +182,10 @@ test('a writer that never pauses does not keep a sync from ending', async (t) =>
 test('questions over more than a page keep their order and miss nothing', async (t) => {
   const { trail, indexer, ids } = await makeIndex(t);
   const journal = await trail.open();
-  const same_time = { timestamp: sampleEvent(0).timestamp };
+  const sameTime = { timestamp: sampleEvent(0).timestamp };
   await Promise.all(
     Array.from({ length: 3_500 }, (_, index) =>
-      journal.append(sampleEvent(index, index % 7 === 0 ? { ...same_time, policy_name: 'p' } : same_time)),
+      journal.append(sampleEvent(index, index % 7 === 0 ? { ...sameTime, policy_name: 'p' } : sameTime)),
     ),
   );
   await indexer.sync();
@@ -352,13 +352,13 @@ test('the index remembers the end of each chain, and verify asks it', async (t) 
   const journal = await trail.open();
   await appendRange(journal, 0, 9);
   await indexer.sync();
-  const known_heads = await indexHeads(index);
-  assert.equal((await trail.verify({ known_heads })).intact, true);
+  const knownHeads = await indexHeads(index);
+  assert.equal((await trail.verify({ known_heads: knownHeads })).intact, true);
   const [file] = await readFiles(trail);
   const bytes = await readFile(file!.path);
   await writeFile(file!.path, bytes.subarray(0, bytes.lastIndexOf(0x0a, bytes.length - 2) + 1));
   assert.equal((await trail.verify()).intact, true);
-  assert.match((await trail.verify({ known_heads })).broken!.reason, /end is missing: the index/);
+  assert.match((await trail.verify({ known_heads: knownHeads })).broken!.reason, /end is missing: the index/);
 });
 
 test('old events are deleted on demand with their tags', async (t) => {
@@ -378,8 +378,8 @@ test('a query returns shown actions on request, until pruned', async (t) => {
   const journal = await trail.open();
   const shown = { action_shown: 'Bash {"command":"rm -rf /"}', action_marks: [[17, 25]] } as const;
   const times = [START_MS, START_MS + 5_000];
-  for (const now_ms of times)
-    await journal.append(sampleEvent(now_ms - START_MS, { event_id: createEventId(now_ms), ...shown }));
+  for (const nowMs of times)
+    await journal.append(sampleEvent(nowMs - START_MS, { event_id: createEventId(nowMs), ...shown }));
   await journal.append(sampleEvent(1));
   await indexer.sync();
   const find = async (filter: AuditFilter) =>

@@ -19,22 +19,22 @@ export interface AuditIndex {
  * @throws AuditFailure `index_newer` if a later version of the program made the file
  */
 export async function openIndex(options: { path: string; read_only?: boolean }): Promise<AuditIndex> {
-  const read_only = options.read_only ?? false;
+  const readOnly = options.read_only ?? false;
   try {
-    return await openFile(options.path, read_only, false);
+    return await openFile(options.path, readOnly, false);
   } catch (error) {
-    if (read_only || !isDamaged(error)) throw error;
+    if (readOnly || !isDamaged(error)) throw error;
     for (const suffix of ['', '-wal', '-shm']) await rm(`${options.path}${suffix}`, { force: true });
-    return openFile(options.path, read_only, true);
+    return openFile(options.path, readOnly, true);
   }
 }
 
-async function openFile(path: string, read_only: boolean, rebuilt: boolean): Promise<AuditIndex> {
-  const db = await sqlite.open<IndexTables>({ path, read_only });
+async function openFile(path: string, readOnly: boolean, rebuilt: boolean): Promise<AuditIndex> {
+  const db = await sqlite.open<IndexTables>({ path, read_only: readOnly });
   try {
     // Erased text must not stay in free pages.
-    if (!read_only) await sql`PRAGMA secure_delete = ON`.execute(db);
-    if (read_only) await checkTables(db);
+    if (!readOnly) await sql`PRAGMA secure_delete = ON`.execute(db);
+    if (readOnly) await checkTables(db);
     else await migrateIndex(db);
     return { db, rebuilt, close: () => db.destroy() };
   } catch (error) {

@@ -27,9 +27,9 @@ interface OpeningOptions {
 const LOCK_WAIT_MS = 5_000;
 
 /** Makes the writer's folder and takes its lock. Waits up to `lock_wait_ms` for a process that is about to stop. */
-export async function waitForChain(options: OpeningOptions, writer_dir: string): Promise<Lock> {
-  await makeDir(writer_dir);
-  const path = join(writer_dir, 'lock');
+export async function waitForChain(options: OpeningOptions, writerDir: string): Promise<Lock> {
+  await makeDir(writerDir);
+  const path = join(writerDir, 'lock');
   const STEP_MS = 20;
   const tries = Math.ceil((options.lock_wait_ms ?? LOCK_WAIT_MS) / STEP_MS);
   for (let attempt = 0; ; attempt++) {
@@ -58,10 +58,10 @@ export interface ChainEnd {
 /**
  * Finds the end of the chain, truncates the incomplete bytes after it, and opens the file; or starts the first file.
  */
-export async function openChainEnd(options: OpeningOptions, writer_dir: string): Promise<ChainEnd> {
-  const tail = await findTail(writer_dir, options.writer);
+export async function openChainEnd(options: OpeningOptions, writerDir: string): Promise<ChainEnd> {
+  const tail = await findTail(writerDir, options.writer);
   const cut = await cutLooseEnd(tail, options.now_ms());
-  const { segment, head } = await startSegment(options, writer_dir, tail);
+  const { segment, head } = await startSegment(options, writerDir, tail);
   const { signed_heads } = tail;
   return { segment, head, signed: tail.signed && head === tail.head, signed_heads, cut };
 }
@@ -69,7 +69,7 @@ export async function openChainEnd(options: OpeningOptions, writer_dir: string):
 /** Opens the file to continue, and writes the first line if the file has none. */
 async function startSegment(
   options: OpeningOptions,
-  writer_dir: string,
+  writerDir: string,
   tail: ChainTail,
 ): Promise<{ segment: OpenSegment; head: ChainHead }> {
   if (tail.segment !== null && tail.whole_bytes > 0) {
@@ -78,19 +78,19 @@ async function startSegment(
     return { segment, head: tail.head };
   }
   if (tail.segment !== null) await rm(tail.segment.path);
-  return createSegment(options, writer_dir, tail.head);
+  return createSegment(options, writerDir, tail.head);
 }
 
 /** Describes the bytes to cut from the end of the file. Keeps a copy if they are more than one torn line. */
-async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
+async function cutLooseEnd(tail: ChainTail, nowMs: number): Promise<CutBody | null> {
   if (tail.loose_bytes === 0 || tail.segment === null) return null;
-  const moved_to = tail.unreadable ? await moveUnreadable(tail.segment.path) : null;
+  const movedTo = tail.unreadable ? await moveUnreadable(tail.segment.path) : null;
   return {
-    timestamp: new Date(now_ms).toISOString(),
+    timestamp: new Date(nowMs).toISOString(),
     reason: tail.unreadable ? 'unreadable_tail' : 'torn_line',
     bytes: tail.loose_bytes,
     events_rejected: 0,
-    set_aside: moved_to,
+    set_aside: movedTo,
   };
 }
 
@@ -126,8 +126,8 @@ const WINDOW_BYTES = 262_144;
  * @throws AuditFailure `journal_broken` if lines before a later checkpoint do not match, which no torn write can cause;
  * the files are left unchanged
  */
-export async function findTail(writer_dir: string, writer: string): Promise<ChainTail> {
-  const segments = await listSegments(writer_dir);
+export async function findTail(writerDir: string, writer: string): Promise<ChainTail> {
+  const segments = await listSegments(writerDir);
   const newest = segments.at(-1);
   if (newest === undefined) return { ...NOTHING, segment: null };
   const tail = await getTail(newest, writer);
@@ -177,7 +177,7 @@ async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail 
 /** Reads every line. The chain ends at the first line that does not follow the one before it. */
 async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTail> {
   let last: JournalRecord | null = null;
-  let whole_bytes = 0;
+  let wholeBytes = 0;
   let bytes = 0;
   let unreadable = false;
   for await (const line of readJournalLines(segment)) {
@@ -190,24 +190,24 @@ async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTai
       continue;
     }
     last = record;
-    whole_bytes = line.end;
+    wholeBytes = line.end;
   }
   if (unreadable && segment.gzip) throw buildBrokenFailure(writer, segment.name);
   if (last === null) return { ...NOTHING, segment, loose_bytes: bytes, unreadable };
-  return { ...buildTail(last, segment, whole_bytes, bytes), unreadable };
+  return { ...buildTail(last, segment, wholeBytes, bytes), unreadable };
 }
 
 function buildTail(
   record: JournalRecord,
   segment: SegmentFile,
-  whole_bytes: number,
+  wholeBytes: number,
   bytes: number,
 ): ChainTail {
   return {
     head: { seq: record.seq, record_hash: record.record_hash },
     segment: segment.gzip ? null : segment,
-    whole_bytes,
-    loose_bytes: bytes - whole_bytes,
+    whole_bytes: wholeBytes,
+    loose_bytes: bytes - wholeBytes,
     unreadable: false,
     signed: record.kind === 'checkpoint',
     signed_heads: record.kind === 'checkpoint' ? (record.checkpoint.heads ?? []) : [],

@@ -37,13 +37,13 @@ export function signCheckpoint(
  * it exists. The file is not synced: losing it only delays the next reader until the next checkpoint.
  */
 export async function publishHead(
-  writer_dir: string,
+  writerDir: string,
   { writer, signing_key }: WriterIdentity,
   { seq, record_hash }: ChainHead,
 ): Promise<void> {
   const head = { writer, seq, record_hash };
   const signature = signMessage(formatHeadMessage(head), signing_key);
-  const path = join(writer_dir, HEAD_FILE);
+  const path = join(writerDir, HEAD_FILE);
   const temporary = buildTemporaryName(path);
   try {
     await writeFile(temporary, `${JSON.stringify({ ...head, signature })}\n`, {
@@ -64,7 +64,7 @@ export async function publishHead(
 export async function readPublishedHeads(
   own: WriterIdentity & { readonly dir: string },
 ): Promise<readonly WriterHead[]> {
-  const public_key = createPublicKey(own.signing_key.private_key);
+  const publicKey = createPublicKey(own.signing_key.private_key);
   const heads: WriterHead[] = [];
   for (const writer of await listWriters(own.dir)) {
     if (writer === own.writer || heads.length === HEADS_MAX) continue;
@@ -72,7 +72,7 @@ export async function readPublishedHeads(
     if (published === null || published.writer !== writer) continue;
     const { seq, record_hash, signature } = published;
     const head = { writer, seq, record_hash };
-    if (isSigned(formatHeadMessage(head), signature, public_key)) heads.push(head);
+    if (isSigned(formatHeadMessage(head), signature, publicKey)) heads.push(head);
   }
   return heads;
 }
@@ -82,11 +82,11 @@ export type PublishedHead = ChainHead | 'missing' | 'empty' | 'changed';
 
 /** Reads the checkpoint that a writer has published, and compares every byte with what a trusted key signed. */
 export async function verifyPublishedHead(
-  writer_dir: string,
+  writerDir: string,
   writer: string,
   keys: Iterable<KeyObject>,
 ): Promise<PublishedHead> {
-  const text = await readOwnFile(join(writer_dir, HEAD_FILE), HEAD_BYTES_MAX).catch((error) =>
+  const text = await readOwnFile(join(writerDir, HEAD_FILE), HEAD_BYTES_MAX).catch((error) =>
     getSystemCode(error) === 'ENOENT' ? null : 'x',
   );
   if (text === null) return 'missing';
@@ -96,8 +96,8 @@ export async function verifyPublishedHead(
   const { seq, record_hash, signature } = head;
   const message = formatHeadMessage({ writer, seq, record_hash });
   const written = Buffer.from(signature, 'base64').toString('base64');
-  const is_whole = text === `${JSON.stringify({ writer, seq, record_hash, signature: written })}\n`;
-  return is_whole && [...keys].some((key) => isSigned(message, signature, key))
+  const isWhole = text === `${JSON.stringify({ writer, seq, record_hash, signature: written })}\n`;
+  return isWhole && [...keys].some((key) => isSigned(message, signature, key))
     ? { seq, record_hash }
     : 'changed';
 }
@@ -168,19 +168,19 @@ export interface NamedHeads {
  * its old end matches the later heads.
  */
 export function collectNamedHeads(): NamedHeads {
-  const by_writer = new Map<string, Map<string, WriterHead & { by: string }>>();
+  const byWriter = new Map<string, Map<string, WriterHead & { by: string }>>();
   return {
     add: (heads, by) => {
       for (const head of heads) {
-        const named = by_writer.get(head.writer) ?? new Map();
-        by_writer.set(head.writer, named);
+        const named = byWriter.get(head.writer) ?? new Map();
+        byWriter.set(head.writer, named);
         const key = `${head.seq} ${head.record_hash}`;
         if (!named.has(key)) named.set(key, { ...head, by });
       }
     },
-    writers: () => [...by_writer.keys()].sort(),
+    writers: () => [...byWriter.keys()].sort(),
     findMissing: (chain) => {
-      for (const named of by_writer.get(chain.writer)?.values() ?? []) {
+      for (const named of byWriter.get(chain.writer)?.values() ?? []) {
         const missing = compareHead(chain, named);
         if (missing !== null) return missing;
       }

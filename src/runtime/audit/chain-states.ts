@@ -13,11 +13,11 @@ const LATE_MS = 600_000;
  * Lists the chains that have records from before a time, each with the first checkpoint that signs all of its events
  * from before that time. A journal that continues does not change the answer for a time in the past.
  */
-export async function listChainStates(journal_dir: string, until_ms: number): Promise<ChainState[]> {
+export async function listChainStates(journalDir: string, untilMs: number): Promise<ChainState[]> {
   const states: ChainState[] = [];
-  for (const writer of await listWriters(journal_dir)) {
-    const segments = await listSegments(join(journal_dir, writer));
-    const state = await findChainState(writer, segments, until_ms);
+  for (const writer of await listWriters(journalDir)) {
+    const segments = await listSegments(join(journalDir, writer));
+    const state = await findChainState(writer, segments, untilMs);
     if (state !== null) states.push(state);
   }
   return states;
@@ -26,11 +26,11 @@ export async function listChainStates(journal_dir: string, until_ms: number): Pr
 async function findChainState(
   writer: string,
   segments: readonly SegmentFile[],
-  until_ms: number,
+  untilMs: number,
 ): Promise<ChainState | null> {
-  const last = await findLastSegment(segments, until_ms);
+  const last = await findLastSegment(segments, untilMs);
   for (let at = last; at >= 0; at--) {
-    const found = await walkSegments(segments.slice(at), until_ms);
+    const found = await walkSegments(segments.slice(at), untilMs);
     if (!found.has_event && at > 0) continue;
     if (!found.has_record) return null;
     return { writer, checkpoint: found.checkpoint, covers_window: found.is_covered };
@@ -39,10 +39,10 @@ async function findChainState(
 }
 
 /** Returns the index of the last file that began before a time; -1 if none did. */
-async function findLastSegment(segments: readonly SegmentFile[], until_ms: number): Promise<number> {
+async function findLastSegment(segments: readonly SegmentFile[], untilMs: number): Promise<number> {
   for (let at = segments.length - 1; at >= 0; at--) {
-    const began_ms = await readStart(segments[at]!);
-    if (began_ms !== null && began_ms < until_ms) return at;
+    const beganMs = await readStart(segments[at]!);
+    if (beganMs !== null && beganMs < untilMs) return at;
   }
   return -1;
 }
@@ -61,21 +61,21 @@ interface FoundCheckpoint {
 }
 
 /** Finds the first checkpoint after the last event from before a time, or else the last checkpoint. */
-async function walkSegments(segments: readonly SegmentFile[], until_ms: number): Promise<FoundCheckpoint> {
+async function walkSegments(segments: readonly SegmentFile[], untilMs: number): Promise<FoundCheckpoint> {
   const found: FoundCheckpoint = { has_record: false, has_event: false, checkpoint: null, is_covered: false };
   for (const segment of segments)
     for await (const { bytes, whole } of readJournalLines(segment)) {
       if (!whole) continue;
       const head = bytes.toString('latin1', 0, HEAD_BYTES);
-      const ms = readTime(head) ?? until_ms;
-      if (ms < until_ms) found.has_record = true;
+      const ms = readTime(head) ?? untilMs;
+      if (ms < untilMs) found.has_record = true;
       if (head.includes('"kind":"event"')) {
-        if (ms < until_ms) Object.assign(found, { has_event: true, is_covered: false });
+        if (ms < untilMs) Object.assign(found, { has_event: true, is_covered: false });
       } else if (head.includes('"kind":"checkpoint"') && !found.is_covered) {
         found.checkpoint = readCheckpoint(bytes.toString('utf8')) ?? found.checkpoint;
         found.is_covered = true;
       }
-      if (found.is_covered && ms > until_ms + LATE_MS) return found;
+      if (found.is_covered && ms > untilMs + LATE_MS) return found;
     }
   return found;
 }

@@ -21,8 +21,8 @@ const getId = (at: number) => formatEventIdFloor(START_MS + at * SECOND_MS).padE
 const getShown = (at: number) => `Bash {"command":"rm -rf /srv/zebra-${at}-"}`;
 
 /** Writes events with shown actions, each in a separate file, from the second one. */
-async function writeActions(t: TestContext, count: number, compress_rotated = false): Promise<AuditLog> {
-  const trail = await makeAuditLog(t, { max_size_bytes: 1, compress_rotated });
+async function writeActions(t: TestContext, count: number, compressRotated = false): Promise<AuditLog> {
+  const trail = await makeAuditLog(t, { max_size_bytes: 1, compress_rotated: compressRotated });
   const journal = await trail.open();
   for (let at = 0; at < count; at++)
     await journal.append({

@@ -23,11 +23,11 @@ import { GZIP_LEVEL } from './retention.ts';
 export type ActionErasure = { readonly event_id: string } | { readonly before_ms: number };
 
 /** Returns whether an erasure covers an event. An action line that names no event is covered too. */
-function coversEvent(erasure: ActionErasure, event_id: string | null): boolean {
-  if (event_id === null) return true;
+function coversEvent(erasure: ActionErasure, eventId: string | null): boolean {
+  if (eventId === null) return true;
   return 'event_id' in erasure
-    ? event_id === erasure.event_id
-    : event_id < formatEventIdFloor(erasure.before_ms);
+    ? eventId === erasure.event_id
+    : eventId < formatEventIdFloor(erasure.before_ms);
 }
 
 /** Returns whether a file of the journal has shown actions that an erasure covers. */
@@ -44,57 +44,53 @@ export async function hasActions(segment: SegmentFile, erasure: ActionErasure): 
  * new one. A line keeps its length, so that the positions of readers stay valid. Returns the number of erased actions.
  */
 export async function eraseFromFiles(
-  writer_dir: string,
+  writerDir: string,
   segments: readonly SegmentFile[],
   erasure: ActionErasure,
 ): Promise<number> {
   let erased = 0;
-  for (const segment of [...segments, ...(await listCopies(writer_dir))]) {
+  for (const segment of [...segments, ...(await listCopies(writerDir))]) {
     // The compressed file next to a plain one is incomplete, or a copy that readers ignore.
     if (!segment.gzip) await rm(`${segment.path}.gz`, { force: true });
-    if (await hasActions(segment, erasure)) erased += await replaceFile(segment, writer_dir, erasure);
+    if (await hasActions(segment, erasure)) erased += await replaceFile(segment, writerDir, erasure);
   }
   return erased;
 }
 
 /** Erases from the chains that no process has open. `own` are the writers that erase from their own chains. */
 export async function eraseFromIdleChains(
-  journal_dir: string,
+  journalDir: string,
   own: readonly string[],
   erasure: ActionErasure,
 ): Promise<number> {
   let erased = 0;
-  for (const writer of await listWriters(journal_dir)) {
+  for (const writer of await listWriters(journalDir)) {
     if (own.includes(writer)) continue;
-    const writer_dir = join(journal_dir, writer);
-    const lock = takeLock(join(writer_dir, 'lock'));
+    const writerDir = join(journalDir, writer);
+    const lock = takeLock(join(writerDir, 'lock'));
     if (lock === null)
       throw new AuditFailure(
         'journal_in_use',
         `Another process is writing the journal of \`${writer}\`, so not everything was erased. Run the command again.`,
       );
-    const segments = await listSegments(writer_dir);
-    erased += await eraseFromFiles(writer_dir, segments, erasure).finally(lock.release);
+    const segments = await listSegments(writerDir);
+    erased += await eraseFromFiles(writerDir, segments, erasure).finally(lock.release);
   }
   return erased;
 }
 
 /** Lists the copies of unreadable ends, and deletes the half-written files that a killed process left. */
-async function listCopies(writer_dir: string): Promise<SegmentFile[]> {
-  const names = await readdir(writer_dir);
+async function listCopies(writerDir: string): Promise<SegmentFile[]> {
+  const names = await readdir(writerDir);
   // A half-written file may have a shown action, and no reader needs it.
   for (const name of names.filter((each) => each.endsWith('.tmp')))
-    await rm(join(writer_dir, name), { force: true });
+    await rm(join(writerDir, name), { force: true });
   return names
     .filter((name) => name.endsWith('.set-aside'))
-    .map((name) => ({ name, path: join(writer_dir, name), first_seq: 0, gzip: false }));
+    .map((name) => ({ name, path: join(writerDir, name), first_seq: 0, gzip: false }));
 }
 
-async function replaceFile(
-  segment: SegmentFile,
-  writer_dir: string,
-  erasure: ActionErasure,
-): Promise<number> {
+async function replaceFile(segment: SegmentFile, writerDir: string, erasure: ActionErasure): Promise<number> {
   const temporary = buildTemporaryName(segment.path);
   const counted = { erased: 0 };
   const output = createWriteStream(temporary, { flags: 'wx', mode: FILE_MODE, flush: true });
@@ -107,7 +103,7 @@ async function replaceFile(
   } finally {
     await rm(temporary, { force: true });
   }
-  await syncDir(writer_dir);
+  await syncDir(writerDir);
   return counted.erased;
 }
 

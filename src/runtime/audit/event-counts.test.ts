@@ -35,9 +35,9 @@ function countPlainly(events: readonly AuditEvent[], request: EventCountQuery): 
   const sums: Record<string, number> = {};
   for (const event of events) {
     const ms = Date.parse(event.timestamp);
-    const is_inside = request.since_ms === null || (ms >= request.since_ms && ms < request.until_ms);
-    const is_scoped = request.tenants === '*' || request.tenants.includes(event.tenant_id);
-    if (!is_inside || !is_scoped) continue;
+    const isInside = request.since_ms === null || (ms >= request.since_ms && ms < request.until_ms);
+    const isScoped = request.tenants === '*' || request.tenants.includes(event.tenant_id);
+    if (!isInside || !isScoped) continue;
     for (const value of listPlainValues(request.by, event)) {
       const bucket = request.bucket_ms ? Math.floor(ms / request.bucket_ms) * request.bucket_ms : null;
       const key = JSON.stringify([value, bucket, event.decision]);
@@ -78,13 +78,18 @@ test('counts of any period equal the events in it', async (t) => {
   ] as const;
   let ran = 0;
   const compare = async (note: string) => {
-    for (const [since_ms, until_ms] of periods)
+    for (const [sinceMs, untilMs] of periods)
       for (const by of ['boundary', 'agent', 'tenant', 'tool', 'tag', 'model', 'detector'] as const)
         for (const tenants of ['*', ['acme'], []] as const)
-          for (const bucket_ms of since_ms === null
-            ? [null]
-            : [null, 300_000, 900_000, HOUR_MS, 6 * HOUR_MS]) {
-            const request = { by, since_ms, until_ms, tenants, agents: '*', bucket_ms } as const;
+          for (const bucketMs of sinceMs === null ? [null] : [null, 300_000, 900_000, HOUR_MS, 6 * HOUR_MS]) {
+            const request = {
+              by,
+              since_ms: sinceMs,
+              until_ms: untilMs,
+              tenants,
+              agents: '*',
+              bucket_ms: bucketMs,
+            } as const;
             const sums: Record<string, number> = {};
             for (const { value, bucket_ms: bucket, decision, count } of await countEventsBy(index, request)) {
               const key = JSON.stringify([value, bucket, decision]);
@@ -120,8 +125,8 @@ test('an event that is read twice counts once, and one that is cut off counts no
   assert.equal(await count(), 10);
   const [file] = await readFiles(trail);
   const lines = (await readFile(file!.path, 'utf8')).trimEnd().split('\n');
-  const is_event = (line: string) => line.includes('"kind":"event"');
-  const last = lines.findLastIndex(is_event);
+  const isEvent = (line: string) => line.includes('"kind":"event"');
+  const last = lines.findLastIndex(isEvent);
   await writeFile(file!.path, `${lines.slice(0, last).join('\n')}\n`);
   await openIndexer({ index, dir: trail.dir }).sync();
   assert.equal(await count(), 9, 'the end of the file is gone');

@@ -27,20 +27,20 @@ export async function countEventsBy(index: AuditIndex, request: EventCountQuery)
 function splitPeriod({ since_ms, until_ms, bucket_ms = null }: EventCountQuery): Segment[] {
   if (since_ms === null) return [{ width_ms: LONG_PERIOD_MS, from_ms: 0, to_ms: Number.MAX_SAFE_INTEGER }];
   const widths = PERIODS_MS.filter((width) => bucket_ms === null || bucket_ms % width === 0);
-  const from_ms = Math.floor(since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  const to_ms = Math.ceil(until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  return coverPeriod(from_ms, to_ms, widths);
+  const fromMs = Math.floor(since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const toMs = Math.ceil(until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  return coverPeriod(fromMs, toMs, widths);
 }
 
-function coverPeriod(from_ms: number, to_ms: number, [width_ms, ...shorter]: readonly number[]): Segment[] {
-  if (width_ms === undefined || from_ms >= to_ms) return [];
-  const begin_ms = Math.ceil(from_ms / width_ms) * width_ms;
-  const end_ms = Math.floor(to_ms / width_ms) * width_ms;
-  if (begin_ms >= end_ms) return coverPeriod(from_ms, to_ms, shorter);
+function coverPeriod(fromMs: number, toMs: number, [widthMs, ...shorter]: readonly number[]): Segment[] {
+  if (widthMs === undefined || fromMs >= toMs) return [];
+  const beginMs = Math.ceil(fromMs / widthMs) * widthMs;
+  const endMs = Math.floor(toMs / widthMs) * widthMs;
+  if (beginMs >= endMs) return coverPeriod(fromMs, toMs, shorter);
   return [
-    ...coverPeriod(from_ms, begin_ms, shorter),
-    { width_ms, from_ms: begin_ms, to_ms: end_ms },
-    ...coverPeriod(end_ms, to_ms, shorter),
+    ...coverPeriod(fromMs, beginMs, shorter),
+    { width_ms: widthMs, from_ms: beginMs, to_ms: endMs },
+    ...coverPeriod(endMs, toMs, shorter),
   ];
 }
 
@@ -50,8 +50,8 @@ async function countSegment(
   { width_ms, from_ms, to_ms }: Segment,
 ): Promise<readonly EventCount[]> {
   const { by, bucket_ms = null, split = null, values, approval_events = false } = request;
-  const is_scope = by === 'agent' || by === 'tenant';
-  const value = sql.ref<string>(is_scope ? `${by}_id` : 'value');
+  const isScope = by === 'agent' || by === 'tenant';
+  const value = sql.ref<string>(isScope ? `${by}_id` : 'value');
   const bucket =
     bucket_ms === null
       ? sql<number | null>`null`
@@ -59,7 +59,7 @@ async function countSegment(
   let query = index.db
     .selectFrom('audit_counts')
     .where('width_ms', '=', width_ms)
-    .where('field', '=', is_scope ? 'boundary' : by)
+    .where('field', '=', isScope ? 'boundary' : by)
     .where('bucket_ms', '>=', from_ms)
     .where('bucket_ms', '<', to_ms);
   if (request.tenants !== '*') query = query.where('tenant_id', 'in', request.tenants);

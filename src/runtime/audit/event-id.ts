@@ -8,26 +8,26 @@ const RANDOM_BYTES = Math.ceil(RANDOM_DIGITS / 2);
 const pool = Buffer.alloc(RANDOM_BYTES * 512);
 let used = pool.length;
 
-let last_ms = Number.NaN;
-let last_time = '';
+let lastMs = Number.NaN;
+let lastTime = '';
 
 /**
  * Returns a new event ID: `evt_`, the time in milliseconds since 1970 (11 hex digits), and 13 random hex digits from
  * the system's random source. IDs sort by time, so an index by ID grows at its end, which is far cheaper than random
  * inserts.
  */
-export function createEventId(now_ms: number): string {
+export function createEventId(nowMs: number): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
   used += RANDOM_BYTES;
-  return `evt_${formatTimeDigits(now_ms)}${pool.toString('hex', used - RANDOM_BYTES, used).slice(-RANDOM_DIGITS)}`;
+  return `evt_${formatTimeDigits(nowMs)}${pool.toString('hex', used - RANDOM_BYTES, used).slice(-RANDOM_DIGITS)}`;
 }
 
 /** Returns a text that sorts before every event ID from this time on, and after all earlier ones. */
-export function formatEventIdFloor(now_ms: number): string {
-  return `evt_${formatTimeDigits(now_ms)}`;
+export function formatEventIdFloor(nowMs: number): string {
+  return `evt_${formatTimeDigits(nowMs)}`;
 }
 
 const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
@@ -37,10 +37,10 @@ export function isEventId(text: string): boolean {
   return EVENT_ID.test(text);
 }
 
-function formatTimeDigits(now_ms: number): string {
-  if (now_ms !== last_ms) {
-    last_time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
-    last_ms = now_ms;
+function formatTimeDigits(nowMs: number): string {
+  if (nowMs !== lastMs) {
+    lastTime = Math.max(0, Math.trunc(nowMs)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
+    lastMs = nowMs;
   }
-  return last_time;
+  return lastTime;
 }

@@ -103,8 +103,8 @@ function addEvent(
   { tenant_id, agent_id, decision, action }: AuditEvent,
   ms: number,
 ): void {
-  const bucket_ms = Math.floor(ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  const key = `${bucket_ms}\0${field}\0${value}\0${tenant_id}\0${agent_id}\0${decision}\0${action}`;
+  const bucketMs = Math.floor(ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const key = `${bucketMs}\0${field}\0${value}\0${tenant_id}\0${agent_id}\0${decision}\0${action}`;
   const row = counts.get(key);
   if (row !== undefined) {
     row.event_count += 1;
@@ -112,21 +112,30 @@ function addEvent(
     row.last_ms = Math.max(row.last_ms, ms);
     return;
   }
-  const width_ms = SHORT_PERIOD_MS;
-  const about = { width_ms, field, bucket_ms, tenant_id, agent_id, value, decision, action };
+  const widthMs = SHORT_PERIOD_MS;
+  const about = {
+    width_ms: widthMs,
+    field,
+    bucket_ms: bucketMs,
+    tenant_id,
+    agent_id,
+    value,
+    decision,
+    action,
+  };
   counts.set(key, { ...about, event_count: 1, first_ms: ms, last_ms: ms });
 }
 
 /** Sums the counts of short periods up for each longer one. */
 function sumPeriods(rows: readonly CountRow[]): CountRow[] {
   const sums = new Map<string, CountRow>();
-  for (const width_ms of PERIODS_MS)
+  for (const widthMs of PERIODS_MS)
     for (const row of rows) {
-      const bucket_ms = Math.floor(row.bucket_ms / width_ms) * width_ms;
+      const bucketMs = Math.floor(row.bucket_ms / widthMs) * widthMs;
       const { field, value, tenant_id, agent_id, decision, action } = row;
-      const key = `${width_ms}\0${bucket_ms}\0${field}\0${value}\0${tenant_id}\0${agent_id}\0${decision}\0${action}`;
+      const key = `${widthMs}\0${bucketMs}\0${field}\0${value}\0${tenant_id}\0${agent_id}\0${decision}\0${action}`;
       const sum = sums.get(key);
-      if (sum === undefined) sums.set(key, { ...row, width_ms, bucket_ms });
+      if (sum === undefined) sums.set(key, { ...row, width_ms: widthMs, bucket_ms: bucketMs });
       else {
         sum.event_count += row.event_count;
         sum.first_ms = Math.min(sum.first_ms, row.first_ms);
@@ -146,18 +155,18 @@ function widenRow(row: { event_count: number; first_ms: number; last_ms: number 
 
 function addToSession(
   sessions: Map<string, SessionRow>,
-  session_id: string,
+  sessionId: string,
   event: AuditEvent,
   ms: number,
 ): void {
   const { tenant_id, agent_id, decision } = event;
-  const key = JSON.stringify([tenant_id, session_id, agent_id]);
+  const key = JSON.stringify([tenant_id, sessionId, agent_id]);
   const blocked = decision === 'block' && !isApprovalEvent(event) ? 1 : 0;
   const row = sessions.get(key);
   if (row === undefined)
     sessions.set(key, {
       tenant_id,
-      session_id,
+      session_id: sessionId,
       agent_id,
       event_count: 1,
       block_count: blocked,
@@ -167,12 +176,18 @@ function addToSession(
   else Object.assign(row, widenRow(row, ms), { block_count: row.block_count + blocked });
 }
 
-function addToPolicy(policies: Map<string, PolicyRow>, policy_hash: string, ms: number): void {
-  const bucket_ms = Math.floor(ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  const key = `${bucket_ms} ${policy_hash}`;
+function addToPolicy(policies: Map<string, PolicyRow>, policyHash: string, ms: number): void {
+  const bucketMs = Math.floor(ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const key = `${bucketMs} ${policyHash}`;
   const row = policies.get(key);
   if (row === undefined)
-    policies.set(key, { bucket_ms, policy_hash, event_count: 1, first_ms: ms, last_ms: ms });
+    policies.set(key, {
+      bucket_ms: bucketMs,
+      policy_hash: policyHash,
+      event_count: 1,
+      first_ms: ms,
+      last_ms: ms,
+    });
   else Object.assign(row, widenRow(row, ms));
 }
 
@@ -222,12 +237,14 @@ function compileUpsert(
       .values(rows as PolicyRow[])
       .onConflict((conflict) => conflict.columns(['bucket_ms', 'policy_hash']).doUpdateSet(sums))
       .compile();
-  const block_count = sql<number>`${sql.table(table)}.block_count + excluded.block_count`;
+  const blockCount = sql<number>`${sql.table(table)}.block_count + excluded.block_count`;
   return db
     .insertInto(table)
     .values(rows as SessionRow[])
     .onConflict((conflict) =>
-      conflict.columns(['tenant_id', 'session_id', 'agent_id']).doUpdateSet({ ...sums, block_count }),
+      conflict
+        .columns(['tenant_id', 'session_id', 'agent_id'])
+        .doUpdateSet({ ...sums, block_count: blockCount }),
     )
     .compile();
 }
@@ -235,14 +252,14 @@ function compileUpsert(
 const RECOUNT_ROWS = 2_000;
 
 /**
- * Counts the indexed events again, from the long period that contains `since_ms` on, or all of them for `null`. Needed
+ * Counts the indexed events again, from the long period that contains `sinceMs` on, or all of them for `null`. Needed
  * after events were deleted from the index because their file changed.
  */
-export async function recountEvents(db: Database, since_ms: number | null): Promise<void> {
-  const from_ms = since_ms === null ? 0 : Math.floor(since_ms / LONG_PERIOD_MS) * LONG_PERIOD_MS;
-  await deleteCounts(db, from_ms);
+export async function recountEvents(db: Database, sinceMs: number | null): Promise<void> {
+  const fromMs = sinceMs === null ? 0 : Math.floor(sinceMs / LONG_PERIOD_MS) * LONG_PERIOD_MS;
+  await deleteCounts(db, fromMs);
   const upserts: Upserts = new Map();
-  let after = { timestamp_ms: from_ms - 1, event_id: '' };
+  let after = { timestamp_ms: fromMs - 1, event_id: '' };
   for (;;) {
     const rows = await db
       .selectFrom('audit_events')
@@ -270,38 +287,38 @@ export async function recountEvents(db: Database, since_ms: number | null): Prom
 /**
  * Deletes the counts from a time on. Sessions that continue after it keep the part before it.
  */
-async function deleteCounts(db: Database, from_ms: number): Promise<void> {
-  for (const width_ms of PERIODS_MS)
+async function deleteCounts(db: Database, fromMs: number): Promise<void> {
+  for (const widthMs of PERIODS_MS)
     await db
       .deleteFrom('audit_counts')
-      .where('width_ms', '=', width_ms)
-      .where('bucket_ms', '>=', from_ms)
+      .where('width_ms', '=', widthMs)
+      .where('bucket_ms', '>=', fromMs)
       .execute();
-  await db.deleteFrom('audit_policies').where('bucket_ms', '>=', from_ms).execute();
+  await db.deleteFrom('audit_policies').where('bucket_ms', '>=', fromMs).execute();
   // A session that began before keeps that part.
   await sql`
     insert or replace into audit_sessions
     select tenant_id, session_id, agent_id, count(*),
       sum(decision = 'block' and coalesce(phase, '') not like 'approval\\_%' escape '\\'), min(timestamp_ms), max(timestamp_ms)
     from audit_events
-    where timestamp_ms < ${from_ms} and (tenant_id, session_id, agent_id) in (
-      select tenant_id, session_id, agent_id from audit_sessions where last_ms >= ${from_ms})
+    where timestamp_ms < ${fromMs} and (tenant_id, session_id, agent_id) in (
+      select tenant_id, session_id, agent_id from audit_sessions where last_ms >= ${fromMs})
     group by tenant_id, session_id, agent_id`.execute(db);
-  await db.deleteFrom('audit_sessions').where('last_ms', '>=', from_ms).execute();
+  await db.deleteFrom('audit_sessions').where('last_ms', '>=', fromMs).execute();
 }
 
 /** Deletes the counts of periods, and the sessions, that ended before a time. */
-export async function pruneCounts(db: Database, before_ms: number): Promise<void> {
-  for (const width_ms of PERIODS_MS)
+export async function pruneCounts(db: Database, beforeMs: number): Promise<void> {
+  for (const widthMs of PERIODS_MS)
     await db
       .deleteFrom('audit_counts')
-      .where('width_ms', '=', width_ms)
-      .where('bucket_ms', '<=', before_ms - width_ms)
+      .where('width_ms', '=', widthMs)
+      .where('bucket_ms', '<=', beforeMs - widthMs)
       .execute();
-  await db.deleteFrom('audit_sessions').where('last_ms', '<', before_ms).execute();
+  await db.deleteFrom('audit_sessions').where('last_ms', '<', beforeMs).execute();
   await db
     .deleteFrom('audit_policies')
-    .where('bucket_ms', '<=', before_ms - SHORT_PERIOD_MS)
+    .where('bucket_ms', '<=', beforeMs - SHORT_PERIOD_MS)
     .execute();
 }
 

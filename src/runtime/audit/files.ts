@@ -23,8 +23,8 @@ const WRITER_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const SPOOL_NAME = 'spool';
 
 /** Returns the name of a file by the number of its first line, `000000000000001.jsonl`. Names sort in chain order. */
-export function buildSegmentName(first_seq: number): string {
-  return `${String(first_seq).padStart(15, '0')}.jsonl`;
+export function buildSegmentName(firstSeq: number): string {
+  return `${String(firstSeq).padStart(15, '0')}.jsonl`;
 }
 
 /** Returns whether a name is a valid writer name: lower case, no path separators, not the spool. */
@@ -33,8 +33,8 @@ export function isWriterName(name: string): boolean {
 }
 
 /** Returns the writers that have a folder, sorted; none if the journal does not exist. */
-export async function listWriters(journal_dir: string): Promise<string[]> {
-  const entries = await readdir(journal_dir, { withFileTypes: true }).catch(ignoreMissing);
+export async function listWriters(journalDir: string): Promise<string[]> {
+  const entries = await readdir(journalDir, { withFileTypes: true }).catch(ignoreMissing);
   return entries
     .filter((entry) => entry.isDirectory() && isWriterName(entry.name))
     .map((entry) => entry.name)
@@ -45,26 +45,26 @@ export async function listWriters(journal_dir: string): Promise<string[]> {
  * Returns a writer's files in chain order. If a file exists both plain and compressed (after a stop between the two
  * steps), returns the plain one, because the compressed one may be incomplete.
  */
-export async function listSegments(writer_dir: string): Promise<SegmentFile[]> {
-  const entries = await readdir(writer_dir, { withFileTypes: true }).catch(ignoreMissing);
-  const by_seq = new Map<number, SegmentFile>();
+export async function listSegments(writerDir: string): Promise<SegmentFile[]> {
+  const entries = await readdir(writerDir, { withFileTypes: true }).catch(ignoreMissing);
+  const bySeq = new Map<number, SegmentFile>();
   for (const entry of entries) {
     const { name } = entry;
     const match = SEGMENT_NAME.exec(name);
     if (match === null || !entry.isFile()) continue;
-    const first_seq = Number(match[1]);
+    const firstSeq = Number(match[1]);
     const gzip = match[2] !== undefined;
-    if (gzip && by_seq.has(first_seq)) continue;
-    by_seq.set(first_seq, { name, path: join(writer_dir, name), first_seq, gzip });
+    if (gzip && bySeq.has(firstSeq)) continue;
+    bySeq.set(firstSeq, { name, path: join(writerDir, name), first_seq: firstSeq, gzip });
   }
-  return [...by_seq.values()].sort((a, b) => a.first_seq - b.first_seq);
+  return [...bySeq.values()].sort((a, b) => a.first_seq - b.first_seq);
 }
 
 /** Returns the bytes of all files of a journal, as they are on the disk. */
-export async function countJournalBytes(journal_dir: string): Promise<number> {
+export async function countJournalBytes(journalDir: string): Promise<number> {
   let bytes = 0;
-  for (const writer of await listWriters(journal_dir))
-    for (const { path } of await listSegments(join(journal_dir, writer)))
+  for (const writer of await listWriters(journalDir))
+    for (const { path } of await listSegments(join(journalDir, writer)))
       bytes += await stat(path).then(
         ({ size }) => size,
         () => 0,

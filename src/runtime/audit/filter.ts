@@ -49,10 +49,10 @@ export function formatCursor({ timestamp_ms, seq, event_id }: AuditCursor): stri
 
 function parseCursor({ cursor }: AuditFilter): AuditCursor | null {
   if (cursor === undefined || cursor === '') return null;
-  const [, timestamp, seq, event_id] = (typeof cursor === 'string' && CURSOR.exec(cursor)) || [];
-  if (event_id === undefined)
+  const [, timestamp, seq, eventId] = (typeof cursor === 'string' && CURSOR.exec(cursor)) || [];
+  if (eventId === undefined)
     throw new AuditFilterError('cursor', 'is the `next_cursor` of an answer, or empty for the first page');
-  return { timestamp_ms: Number(timestamp), seq: Number(seq), event_id };
+  return { timestamp_ms: Number(timestamp), seq: Number(seq), event_id: eventId };
 }
 
 export const EQUAL_FIELDS = [
@@ -95,7 +95,7 @@ const WORDS: Partial<Record<EqualField, readonly string[]>> = {
  *
  * @throws AuditFilterError with the values that the field accepts
  */
-export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
+export function parseFilter(filter: AuditFilter, nowMs: number): ParsedFilter {
   const equal: Partial<Record<EqualField, string>> = {};
   for (const field of EQUAL_FIELDS) {
     const value = readText(filter, field);
@@ -105,8 +105,8 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
       throw new AuditFilterError(field, `is one of ${words.join(', ')}`);
     equal[field] = value;
   }
-  const last_ms = filter.last === undefined ? null : parseDuration(readText(filter, 'last')!);
-  if (filter.last !== undefined && last_ms === null)
+  const lastMs = filter.last === undefined ? null : parseDuration(readText(filter, 'last')!);
+  if (filter.last !== undefined && lastMs === null)
     throw new AuditFilterError('last', `is a duration, ${DURATIONS}`);
   return {
     equal,
@@ -116,8 +116,8 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
     monitored: readText(filter, 'monitored'),
-    since_ms: last_ms === null ? readTime(filter, 'since', now_ms) : now_ms - last_ms,
-    until_ms: last_ms === null ? readTime(filter, 'until', now_ms) : now_ms,
+    since_ms: lastMs === null ? readTime(filter, 'since', nowMs) : nowMs - lastMs,
+    until_ms: lastMs === null ? readTime(filter, 'until', nowMs) : nowMs,
     limit: parseLimit(filter),
     newest_first: filter.newest_first ?? true,
     cursor: parseCursor(filter),
@@ -179,11 +179,11 @@ export function parseDuration(value: string): number | null {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-function readTime(filter: AuditFilter, field: 'since' | 'until', now_ms: number): number | null {
+function readTime(filter: AuditFilter, field: 'since' | 'until', nowMs: number): number | null {
   const value = readText(filter, field)?.trim();
   if (value === undefined) return null;
-  const ago_ms = parseDuration(value);
-  if (ago_ms !== null) return now_ms - ago_ms;
+  const agoMs = parseDuration(value);
+  if (agoMs !== null) return nowMs - agoMs;
   const match = ISO_TIME.exec(value);
   const zone = match?.[4] ?? 'Z';
   const ms = match === null ? Number.NaN : Date.parse(getIso(value, match, zone));

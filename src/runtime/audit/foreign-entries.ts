@@ -7,12 +7,12 @@ import { ORDER_NAME } from './order.ts';
  * Lists what lies in a journal and is not of this program, by its path in the journal: links, pipes and sockets, folders
  * in the place of files, and a file in the place of the spool.
  */
-export function listForeignJournalEntries(journal_dir: string): readonly string[] {
-  return listEntries(journal_dir).flatMap((entry) => {
+export function listForeignJournalEntries(journalDir: string): readonly string[] {
+  return listEntries(journalDir).flatMap((entry) => {
     const { name } = entry;
     if (entry.isFile()) return name === SPOOL_NAME ? [name] : [];
     if (!entry.isDirectory() || name === ORDER_NAME) return [name];
-    return listNonFiles(join(journal_dir, name)).map((each) => join(name, each));
+    return listNonFiles(join(journalDir, name)).map((each) => join(name, each));
   });
 }
 

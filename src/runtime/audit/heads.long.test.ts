@@ -269,7 +269,7 @@ test('a witness signs what others have written while nothing of its own is, and 
 test('intact: files that are rotated, compressed and deleted by age, with heads that name records in them', async (t) => {
   const trail = await makeAuditLog(t, { max_size_bytes: 3_000, max_age_days: 2, compress_rotated: true });
   const names = ['parent', 'worker-1', 'worker-2'];
-  const last_seqs: number[] = [];
+  const lastSeqs: number[] = [];
   for (let day = 0; day < 6; day++) {
     trail.clock.now_ms = START_MS + day * DAY_MS;
     const journals: Journal[] = [];
@@ -292,12 +292,10 @@ test('intact: files that are rotated, compressed and deleted by age, with heads 
         );
     trail.clock.now_ms += 8 * 3_600_000;
     for (const journal of running) await appendRange(journal, day * 100 + 90, day * 100 + 95);
-    last_seqs.push(journals[1]!.head().seq);
+    lastSeqs.push(journals[1]!.head().seq);
     // Closing ends the maintenance that deletes, so all files of three days ago must be gone before.
-    const expired_seq = last_seqs[day - 3] ?? 0;
-    await waitUntil(
-      async () => (await listSegments(join(trail.dir, 'worker-1')))[0]!.first_seq > expired_seq,
-    );
+    const expiredSeq = lastSeqs[day - 3] ?? 0;
+    await waitUntil(async () => (await listSegments(join(trail.dir, 'worker-1')))[0]!.first_seq > expiredSeq);
     for (const journal of journals.reverse()) await journal.close();
     assert.equal((await trail.verify()).broken, null, `day ${day}`);
   }
@@ -306,7 +304,7 @@ test('intact: files that are rotated, compressed and deleted by age, with heads 
   );
   assert.deepEqual(retired.slice(0, 2), [false, true], 'the parent still names what age has deleted');
   const [first] = (await trail.verify()).writers.filter(({ writer }) => writer === 'worker-1');
-  assert.ok(first!.first_seq > last_seqs[2]!);
+  assert.ok(first!.first_seq > lastSeqs[2]!);
   assert.ok((await readNamedSeqs(trail, 'worker-1')).some((seq) => seq < first!.first_seq));
   assert.ok((await countFiles(trail, 'gzip')) > 0);
   await rm(join(trail.dir, 'worker-2'), { recursive: true });

@@ -23,7 +23,7 @@ export interface Indexer {
    */
   readonly sync: () => Promise<number>;
   /** Deletes events older than this, in batches, after the journal has deleted their files. */
-  readonly prune: (before_ms: number) => Promise<number>;
+  readonly prune: (beforeMs: number) => Promise<number>;
 }
 
 type TagRow = Insertable<IndexTables['audit_event_tags']>;
@@ -71,7 +71,7 @@ export function openIndexer(options: {
       waiting ??= runAfter(running ?? Promise.resolve(0));
       return waiting;
     },
-    prune: (before_ms) => pruneIndex(index, before_ms),
+    prune: (beforeMs) => pruneIndex(index, beforeMs),
   };
 }
 
@@ -153,8 +153,8 @@ export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHe
   const heads = new Map<string, ChainHead>();
   for (const row of await index.db.selectFrom('journal_positions').selectAll().execute()) {
     const seq = row.lost_seq ?? row.seq;
-    const record_hash = row.lost_hash ?? row.record_hash;
-    if (record_hash !== null) heads.set(row.writer, { seq, record_hash });
+    const recordHash = row.lost_hash ?? row.record_hash;
+    if (recordHash !== null) heads.set(row.writer, { seq, record_hash: recordHash });
   }
   return heads;
 }
@@ -176,18 +176,18 @@ async function insertBlock(
     if (entry !== null && !events.has(entry.row.event_id)) events.set(entry.row.event_id, entry);
   }
   const rows = [...events.values()].map(({ row }) => row);
-  const had_forgotten = replaced?.forgotten ?? true;
+  const hadForgotten = replaced?.forgotten ?? true;
   let before = 0;
   await index.db.transaction().execute(async (transaction) => {
     if (block.again) await markLost(transaction, writer);
     if (replaced?.forgotten === false) await compareWithIndex(transaction, writer, block, rows, replaced);
     await insertNew(transaction, 'shown_actions', block.records.flatMap(buildActionRow), inserts);
     before = await readLastPosition(transaction);
-    const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
+    const allNew = await insertNew(transaction, 'audit_events', rows, inserts);
     const all = [...events.values()];
-    const own = all_new ? all : await selectOwnEntries(transaction, writer, all);
+    const own = allNew ? all : await selectOwnEntries(transaction, writer, all);
     await insertNew(transaction, 'audit_event_tags', own.flatMap(buildTagRows), inserts);
-    const added = all_new ? all : await selectNewEntries(transaction, before, all);
+    const added = allNew ? all : await selectNewEntries(transaction, before, all);
     await addToCounts(
       transaction,
       added.map(({ record }) => record.event),
@@ -195,10 +195,9 @@ async function insertBlock(
     );
     await writePosition(transaction, writer, block.position, ordered);
   });
-  if (!had_forgotten && replaced?.forgotten)
-    order?.note({ writer, seq: replaced.matched_seq, ordered: true });
+  if (!hadForgotten && replaced?.forgotten) order?.note({ writer, seq: replaced.matched_seq, ordered: true });
   if (rows.length > 0) order?.note({ writer, seq: block.position.seq, ordered });
-  await arrivals?.notify(before, (event_id) => events.get(event_id)?.record ?? null);
+  await arrivals?.notify(before, (eventId) => events.get(eventId)?.record ?? null);
   return events.size;
 }
 
@@ -215,8 +214,14 @@ async function writePosition(
   position: ChainPosition,
   ordered: boolean,
 ): Promise<void> {
-  const { segment, offset: byte_offset, seq, record_hash } = position;
-  const place = { segment, byte_offset, seq, record_hash, ...(!ordered && { unordered_seq: seq }) };
+  const { segment, offset: byteOffset, seq, record_hash } = position;
+  const place = {
+    segment,
+    byte_offset: byteOffset,
+    seq,
+    record_hash,
+    ...(!ordered && { unordered_seq: seq }),
+  };
   await transaction
     .insertInto('journal_positions')
     .values({ writer, ...place })
@@ -234,17 +239,17 @@ function getEntry({ record, line }: ReadRecord): Entry | null {
   if (record.kind !== 'event') return null;
   const { event } = record;
   if (!isAuditEvent(event)) return null;
-  const timestamp_ms = Date.parse(event.timestamp);
-  return { record, row: getRow(record, timestamp_ms, formatEventJson(record, line)), tags: event.data_tags };
+  const timestampMs = Date.parse(event.timestamp);
+  return { record, row: getRow(record, timestampMs, formatEventJson(record, line)), tags: event.data_tags };
 }
 
 /** Builds a row. The fields are in the order of their columns, and every row has all of them. */
-function getRow(record: EventRecord, timestamp_ms: number, json: string): EventRow {
+function getRow(record: EventRecord, timestampMs: number, json: string): EventRow {
   const { event, writer, seq } = record;
   const phase = event.metadata.phase;
   return {
     event_id: event.event_id,
-    timestamp_ms,
+    timestamp_ms: timestampMs,
     writer,
     seq,
     boundary: event.boundary,
@@ -339,13 +344,13 @@ function compileInsert(
 
 const PRUNE_ROWS = 1_000;
 
-async function pruneIndex(index: AuditIndex, before_ms: number): Promise<number> {
+async function pruneIndex(index: AuditIndex, beforeMs: number): Promise<number> {
   let pruned = 0;
   for (;;) {
     const old = await index.db
       .selectFrom('audit_events')
       .select('event_id')
-      .where('timestamp_ms', '<', before_ms)
+      .where('timestamp_ms', '<', beforeMs)
       .orderBy('timestamp_ms')
       .limit(PRUNE_ROWS)
       .execute();
@@ -355,9 +360,9 @@ async function pruneIndex(index: AuditIndex, before_ms: number): Promise<number>
     pruned += ids.length;
     await nextTurn();
   }
-  await index.db.deleteFrom('audit_event_tags').where('timestamp_ms', '<', before_ms).execute();
-  const floor = formatEventIdFloor(before_ms);
+  await index.db.deleteFrom('audit_event_tags').where('timestamp_ms', '<', beforeMs).execute();
+  const floor = formatEventIdFloor(beforeMs);
   await index.db.deleteFrom('shown_actions').where('event_id', '<', floor).execute();
-  await pruneCounts(index.db, before_ms);
+  await pruneCounts(index.db, beforeMs);
   return pruned;
 }

@@ -93,20 +93,20 @@ export const JOURNAL_LINE_BYTES_MAX = 1_048_576;
 const TAIL_START = ',"record_hash":"';
 const TAIL_BYTES = TAIL_START.length + 64 + 2;
 
-/** Encodes the line after `head`, `\n` included. `body_json` is the body as JSON text. */
+/** Encodes the line after `head`, `\n` included. `bodyJson` is the body as JSON text. */
 export function encodeRecord(
   head: ChainHead,
   writer: string,
   kind: RecordKind,
-  body_json: string,
+  bodyJson: string,
 ): { readonly line: string; readonly head: ChainHead } {
   const seq = head.seq + 1;
-  const body_hash = hash('sha256', body_json, 'hex');
-  const header = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","body_hash":"${body_hash}"`;
-  const record_hash = hash('sha256', header, 'hex');
+  const bodyHash = hash('sha256', bodyJson, 'hex');
+  const header = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","body_hash":"${bodyHash}"`;
+  const recordHash = hash('sha256', header, 'hex');
   return {
-    line: `${header},"${kind}":${body_json}${TAIL_START}${record_hash}"}\n`,
-    head: { seq, record_hash },
+    line: `${header},"${kind}":${bodyJson}${TAIL_START}${recordHash}"}\n`,
+    head: { seq, record_hash: recordHash },
   };
 }
 
@@ -147,10 +147,10 @@ export function findActionBody(line: Buffer): ActionPlace | null {
   const match = HEADER.exec(line.toString('latin1', 0, HEADER_BYTES_MAX));
   if (match?.[2] !== 'action') return null;
   const tail = line.length - TAIL_BYTES;
-  const is_whole = line.toString('latin1', tail, tail + TAIL_START.length) === TAIL_START;
-  const end = is_whole ? tail : line.length;
-  const event_id = /^\{"event_id":"([^"\\]{1,64})"/.exec(line.toString('latin1', match[0].length, end))?.[1];
-  return { start: match[1]!.length, end, event_id: event_id ?? null };
+  const isWhole = line.toString('latin1', tail, tail + TAIL_START.length) === TAIL_START;
+  const end = isWhole ? tail : line.length;
+  const eventId = /^\{"event_id":"([^"\\]{1,64})"/.exec(line.toString('latin1', match[0].length, end))?.[1];
+  return { start: match[1]!.length, end, event_id: eventId ?? null };
 }
 
 /** Returns the header of an action line whose body was erased; spaces are in its place. `null` for other lines. */
@@ -238,7 +238,7 @@ export function dropAction({ action_shown: _, action_marks: __, ...event }: Audi
 
 /** Returns the JSON text of an event, sliced from the line that `record` was decoded from. */
 export function formatEventJson(record: JournalRecord, line: string): string {
-  const body_hash = record.body_hash === undefined ? '' : `"body_hash":"${record.body_hash}",`;
-  const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}",${body_hash}"${record.kind}":`;
+  const bodyHash = record.body_hash === undefined ? '' : `"body_hash":"${record.body_hash}",`;
+  const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}",${bodyHash}"${record.kind}":`;
   return line.slice(start.length, line.length - TAIL_BYTES);
 }

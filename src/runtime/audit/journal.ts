@@ -61,7 +61,7 @@ export interface JournalOptions {
     readonly buildEvent: (report: RetentionReport) => AuditEvent;
   };
   /** Called when compressing or deleting old files failed. The journal itself continues. */
-  readonly on_maintenance_failure?: (system_code: string) => void;
+  readonly on_maintenance_failure?: (systemCode: string) => void;
 }
 
 export interface Journal {
@@ -145,11 +145,11 @@ interface Chain {
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   if (!isWriterName(options.writer))
     throw new TypeError('a writer is a lower-case name of at most 64 characters');
-  const writer_dir = join(options.dir, options.writer);
+  const writerDir = join(options.dir, options.writer);
   let lock: Lock | null = null;
   try {
-    lock = await waitForChain(options, writer_dir);
-    const chain = await openChain(options, writer_dir, lock);
+    lock = await waitForChain(options, writerDir);
+    const chain = await openChain(options, writerDir, lock);
     scheduleMaintenance(chain);
     return {
       append: (event) => appendEvent(chain, event),
@@ -163,11 +163,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 }
 
-async function openChain(options: JournalOptions, writer_dir: string, lock: Lock): Promise<Chain> {
-  const { segment, head, signed, signed_heads, cut } = await openChainEnd(options, writer_dir);
+async function openChain(options: JournalOptions, writerDir: string, lock: Lock): Promise<Chain> {
+  const { segment, head, signed, signed_heads, cut } = await openChainEnd(options, writerDir);
   const chain: Chain = {
     options,
-    writer_dir,
+    writer_dir: writerDir,
     lock,
     segment,
     head,
@@ -206,25 +206,25 @@ function openRetention(
   record: (event: AuditEvent) => Promise<void>,
 ): RetentionControl | undefined {
   if (retention === undefined) return undefined;
-  const held_before = new Map<string, string>();
+  const heldBefore = new Map<string, string>();
   return {
     readHolds: retention.readHolds,
     record: async (report) => {
       const held = JSON.stringify(report.held);
-      if (report.removed.length === 0 && held_before.get(report.writer) === held) return;
+      if (report.removed.length === 0 && heldBefore.get(report.writer) === held) return;
       await record(retention.buildEvent(report));
-      held_before.set(report.writer, held);
+      heldBefore.set(report.writer, held);
     },
   };
 }
 
 function appendEvent(chain: Chain, event: AuditEvent): Promise<void> {
   if (chain.stopping.signal.aborted) return Promise.reject(buildFailure('journal_closed'));
-  const action_json = encodeActionBody(event);
-  const event_json = JSON.stringify(action_json === null ? event : dropAction(event));
+  const actionJson = encodeActionBody(event);
+  const eventJson = JSON.stringify(actionJson === null ? event : dropAction(event));
   if (
-    event_json.length * 3 > JOURNAL_LINE_BYTES_MAX &&
-    Buffer.byteLength(event_json) > JOURNAL_LINE_BYTES_MAX - 1_024
+    eventJson.length * 3 > JOURNAL_LINE_BYTES_MAX &&
+    Buffer.byteLength(eventJson) > JOURNAL_LINE_BYTES_MAX - 1_024
   ) {
     return Promise.reject(buildFailure('event_too_large'));
   }
@@ -234,8 +234,8 @@ function appendEvent(chain: Chain, event: AuditEvent): Promise<void> {
   }
   if (chain.pending_bytes > PENDING_BYTES_MAX) return Promise.reject(buildFailure('journal_busy'));
   return new Promise((resolve, reject) => {
-    chain.pending.push({ event_json, action_json, resolve, reject });
-    chain.pending_bytes += event_json.length;
+    chain.pending.push({ event_json: eventJson, action_json: actionJson, resolve, reject });
+    chain.pending_bytes += eventJson.length;
     startWriting(chain);
   });
 }
@@ -306,8 +306,8 @@ async function commitBatch(chain: Chain, batch: readonly PendingWrite[]): Promis
   const { heads, options } = chain;
   let text = '';
   let head = chain.head;
-  const add = (kind: RecordKind, body_json: string): void => {
-    const encoded = encodeRecord(head, options.writer, kind, body_json);
+  const add = (kind: RecordKind, bodyJson: string): void => {
+    const encoded = encodeRecord(head, options.writer, kind, bodyJson);
     text += encoded.line;
     head = encoded.head;
   };
@@ -409,8 +409,8 @@ async function measureLooseBytes(chain: Chain): Promise<number> {
 
 /** Arms the timer that signs the last lines if no others follow. */
 function armCheckpoint(chain: Chain): void {
-  const is_idle = chain.unsigned_records === 0 && chain.options.witness !== true;
-  if (is_idle || chain.checkpoint_timer !== null || chain.stopping.signal.aborted) return;
+  const isIdle = chain.unsigned_records === 0 && chain.options.witness !== true;
+  if (isIdle || chain.checkpoint_timer !== null || chain.stopping.signal.aborted) return;
   chain.checkpoint_timer = setTimeout(async () => {
     await refreshHeads(chain);
     if (chain.stopping.signal.aborted) return;

@@ -89,20 +89,20 @@ export interface TrustedKeys {
 }
 
 /** Returns whether a signature names a key that is not there, so that it cannot be checked. */
-export function isMissingKey(key_id: unknown, { present }: TrustedKeys): boolean {
-  return typeof key_id === 'string' && /^[0-9a-f]{32}$/.test(key_id) && !present.has(key_id);
+export function isMissingKey(keyId: unknown, { present }: TrustedKeys): boolean {
+  return typeof keyId === 'string' && /^[0-9a-f]{32}$/.test(keyId) && !present.has(keyId);
 }
 
 /**
- * Follows the endorsements. With `trusted_key_id`, only that key and the keys that it endorses, directly or indirectly,
+ * Follows the endorsements. With `trustedKeyId`, only that key and the keys that it endorses, directly or indirectly,
  * are trusted. Without it, every key without an endorsement is a root.
  */
 export function trustKeys(
   records: readonly PublicKeyRecord[],
-  trusted_key_id: string | null = null,
+  trustedKeyId: string | null = null,
 ): TrustedKeys {
   const roots = records.filter((record) =>
-    trusted_key_id === null ? record.endorsed_by === null : record.key_id === trusted_key_id,
+    trustedKeyId === null ? record.endorsed_by === null : record.key_id === trustedKeyId,
   );
   const keys = new Map(roots.map((record) => [record.key_id, decodePublicKey(record)]));
   for (let grew = true; grew; ) {
@@ -162,14 +162,14 @@ function formatSelfMessage(record: PublicKeyRecord): string {
   return `${EARLIER_NAME} journal public key 1\n${JSON.stringify(fields)}`;
 }
 
-async function createKey(dir: string, endorser: SigningKey | null, now_ms: number): Promise<SigningKey> {
+async function createKey(dir: string, endorser: SigningKey | null, nowMs: number): Promise<SigningKey> {
   const pair = generateKeyPairSync('ed25519');
-  const public_der = pair.publicKey.export({ type: 'spki', format: 'der' });
+  const publicDer = pair.publicKey.export({ type: 'spki', format: 'der' });
   const unsigned: PublicKeyRecord = {
-    key_id: computeKeyId(public_der),
+    key_id: computeKeyId(publicDer),
     algorithm: 'ed25519',
-    public_key: public_der.toString('base64'),
-    created_at: new Date(now_ms).toISOString(),
+    public_key: publicDer.toString('base64'),
+    created_at: new Date(nowMs).toISOString(),
     endorsed_by: endorser?.key_id ?? null,
     endorsement: null,
   };
@@ -178,26 +178,26 @@ async function createKey(dir: string, endorser: SigningKey | null, now_ms: numbe
   await writeFileDurably(buildPrivatePath(dir, unsigned.key_id), String(pem));
   const key = { key_id: unsigned.key_id, private_key: pair.privateKey };
   const endorsed = { ...unsigned, endorsement };
-  const self_signature = signMessage(formatSelfMessage(endorsed), key);
+  const selfSignature = signMessage(formatSelfMessage(endorsed), key);
   await writeFileDurably(
     buildPublicPath(dir, key.key_id),
-    `${JSON.stringify({ ...endorsed, self_signature }, null, 2)}\n`,
+    `${JSON.stringify({ ...endorsed, self_signature: selfSignature }, null, 2)}\n`,
   );
   return key;
 }
 
-async function removeKey(dir: string, key_id: string): Promise<void> {
-  await rm(buildPrivatePath(dir, key_id), { force: true });
-  await rm(buildPublicPath(dir, key_id), { force: true });
+async function removeKey(dir: string, keyId: string): Promise<void> {
+  await rm(buildPrivatePath(dir, keyId), { force: true });
+  await rm(buildPublicPath(dir, keyId), { force: true });
 }
 
 /** Activates the first key, unless another process was faster. Creating a link is atomic. */
-async function linkCurrent(dir: string, key_id: string): Promise<boolean> {
+async function linkCurrent(dir: string, keyId: string): Promise<boolean> {
   const path = join(dir, CURRENT);
   const temporary = buildTemporaryName(path);
   const file = await open(temporary, 'wx', FILE_MODE);
   try {
-    await file.writeFile(`${key_id}\n`);
+    await file.writeFile(`${keyId}\n`);
     await file.sync();
     await link(temporary, path);
     await syncDir(dir);
@@ -220,12 +220,12 @@ async function readCurrent(dir: string): Promise<string | null> {
   }
 }
 
-async function loadPrivateKey(dir: string, key_id: string): Promise<SigningKey> {
+async function loadPrivateKey(dir: string, keyId: string): Promise<SigningKey> {
   try {
-    const private_key = createPrivateKey(await readOwnFile(buildPrivatePath(dir, key_id)));
-    const public_der = createPublicKey(private_key).export({ type: 'spki', format: 'der' });
-    if (private_key.asymmetricKeyType === 'ed25519' && computeKeyId(public_der) === key_id)
-      return { key_id, private_key };
+    const privateKey = createPrivateKey(await readOwnFile(buildPrivatePath(dir, keyId)));
+    const publicDer = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+    if (privateKey.asymmetricKeyType === 'ed25519' && computeKeyId(publicDer) === keyId)
+      return { key_id: keyId, private_key: privateKey };
   } catch (error) {
     if (getSystemCode(error) === 'EACCES') throw buildUnusableKeyFailure('may not be read by this user');
   }
@@ -244,10 +244,10 @@ function parsePublicKey(text: string): PublicKeyRecord | null {
     const record = JSON.parse(text) as PublicKeyRecord;
     const key = decodePublicKey(record);
     const fits = computeKeyId(key.export({ type: 'spki', format: 'der' })) === record.key_id;
-    const is_ed25519 = key.asymmetricKeyType === 'ed25519' && record.algorithm === 'ed25519';
+    const isEd25519 = key.asymmetricKeyType === 'ed25519' && record.algorithm === 'ed25519';
     const { self_signature } = record;
-    const is_whole = self_signature === undefined || isSigned(formatSelfMessage(record), self_signature, key);
-    return fits && is_ed25519 && is_whole ? record : null;
+    const isWhole = self_signature === undefined || isSigned(formatSelfMessage(record), self_signature, key);
+    return fits && isEd25519 && isWhole ? record : null;
   } catch {
     return null;
   }
@@ -257,14 +257,14 @@ function decodePublicKey(record: PublicKeyRecord): KeyObject {
   return createPublicKey({ key: Buffer.from(record.public_key, 'base64'), type: 'spki', format: 'der' });
 }
 
-function computeKeyId(public_der: Buffer): string {
-  return createHash('sha256').update(public_der).digest('hex').slice(0, 32);
+function computeKeyId(publicDer: Buffer): string {
+  return createHash('sha256').update(publicDer).digest('hex').slice(0, 32);
 }
 
-function buildPrivatePath(dir: string, key_id: string): string {
-  return join(dir, `${key_id}.private.pem`);
+function buildPrivatePath(dir: string, keyId: string): string {
+  return join(dir, `${keyId}.private.pem`);
 }
 
-function buildPublicPath(dir: string, key_id: string): string {
-  return join(dir, `${key_id}.json`);
+function buildPublicPath(dir: string, keyId: string): string {
+  return join(dir, `${keyId}.json`);
 }

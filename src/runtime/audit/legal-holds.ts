@@ -36,39 +36,39 @@ const BELIEVED_MS = 3_600_000;
 /** An unchanged copy is written again after this time. */
 const REFRESH_MS = 300_000;
 
-function getHoldPath(state_dir: string): string {
-  return join(state_dir, 'legal-holds.json');
+function getHoldPath(stateDir: string): string {
+  return join(stateDir, 'legal-holds.json');
 }
 
 /** Writes the copy of the holds, unless the present one is equal and recent. */
-export function writeLegalHolds(state_dir: string, holds: readonly LegalHold[], now_ms: number): void {
-  const present = readFile(state_dir);
-  const is_equal = present !== null && JSON.stringify(present.holds) === JSON.stringify(holds);
-  const age_ms = now_ms - (present?.checked_ms ?? 0);
-  if (is_equal && age_ms >= 0 && age_ms < REFRESH_MS) return;
-  const file: HoldFile = { format: 1, checked_ms: now_ms, holds };
-  writePrivateFile(getHoldPath(state_dir), JSON.stringify(file), 'replace');
+export function writeLegalHolds(stateDir: string, holds: readonly LegalHold[], nowMs: number): void {
+  const present = readFile(stateDir);
+  const isEqual = present !== null && JSON.stringify(present.holds) === JSON.stringify(holds);
+  const ageMs = nowMs - (present?.checked_ms ?? 0);
+  if (isEqual && ageMs >= 0 && ageMs < REFRESH_MS) return;
+  const file: HoldFile = { format: 1, checked_ms: nowMs, holds };
+  writePrivateFile(getHoldPath(stateDir), JSON.stringify(file), 'replace');
 }
 
 /**
  * Reads the holds of a state folder. Returns `null` if they are not known: the copy is missing, damaged, or was not
  * compared with the store within the last hour. Then nothing may be deleted.
  */
-export function readLegalHolds(state_dir: string, now_ms: number): readonly LegalHold[] | null {
-  const file = readFile(state_dir);
-  if (file === null || Math.abs(now_ms - file.checked_ms) > BELIEVED_MS) return null;
+export function readLegalHolds(stateDir: string, nowMs: number): readonly LegalHold[] | null {
+  const file = readFile(stateDir);
+  if (file === null || Math.abs(nowMs - file.checked_ms) > BELIEVED_MS) return null;
   return file.holds;
 }
 
-function readFile(state_dir: string): HoldFile | null {
+function readFile(stateDir: string): HoldFile | null {
   try {
-    const file = JSON.parse(readOwnFileSync(getHoldPath(state_dir))) as HoldFile;
-    const is_valid =
+    const file = JSON.parse(readOwnFileSync(getHoldPath(stateDir))) as HoldFile;
+    const isValid =
       file.format === 1 &&
       Number.isFinite(file.checked_ms) &&
       Array.isArray(file.holds) &&
       file.holds.every(isHold);
-    return is_valid ? file : null;
+    return isValid ? file : null;
   } catch (error) {
     if (error instanceof SyntaxError || getSystemCode(error) === 'ENOENT') return null;
     throw error;

@@ -23,23 +23,23 @@ const READ_BYTES = 262_144;
  */
 export async function* readJournalLines(segment: SegmentFile, offset = 0): AsyncGenerator<JournalLine> {
   let kept: Buffer = Buffer.alloc(0);
-  let kept_at = offset;
+  let keptAt = offset;
   for await (const chunk of readBytes(segment, offset)) {
     const bytes = kept.length === 0 ? chunk : Buffer.concat([kept, chunk]);
     let from = 0;
     for (let end = bytes.indexOf(0x0a, kept.length); end >= 0; end = bytes.indexOf(0x0a, from)) {
-      yield { bytes: bytes.subarray(from, end), end: kept_at + end + 1, whole: true };
+      yield { bytes: bytes.subarray(from, end), end: keptAt + end + 1, whole: true };
       from = end + 1;
     }
     kept = bytes.subarray(from);
-    kept_at += from;
+    keptAt += from;
     if (kept.length > JOURNAL_LINE_BYTES_MAX) {
-      kept_at += kept.length;
-      yield { bytes: kept, end: kept_at, whole: false };
+      keptAt += kept.length;
+      yield { bytes: kept, end: keptAt, whole: false };
       kept = Buffer.alloc(0);
     }
   }
-  if (kept.length > 0) yield { bytes: kept, end: kept_at + kept.length, whole: false };
+  if (kept.length > 0) yield { bytes: kept, end: keptAt + kept.length, whole: false };
 }
 
 /** Reads the bytes of a file. If the file was compressed since it was listed, reads the compressed one. */

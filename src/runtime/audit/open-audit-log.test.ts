@@ -8,8 +8,8 @@ import { makeAuditLog, START_MS, sampleEvent } from './testing/audit-log.ts';
 
 test('queries that run together sync the index once', async (t) => {
   const trail = await makeAuditLog(t);
-  const index_path = join(trail.state, 'index.db');
-  const writing = await openIndex({ path: index_path });
+  const indexPath = join(trail.state, 'index.db');
+  const writing = await openIndex({ path: indexPath });
   const indexer = openIndexer({ index: writing, dir: trail.dir });
   const journal = await trail.open();
   let syncs = 0;
@@ -19,7 +19,7 @@ test('queries that run together sync the index once', async (t) => {
   };
   const { offers, close } = openAuditLog({
     journal,
-    index_path,
+    index_path: indexPath,
     journal_dir: trail.dir,
     coordinator: { syncIndex },
     log: openLog({ level: 'silent', name: 'test' }),

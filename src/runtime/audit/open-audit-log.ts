@@ -73,7 +73,7 @@ export function openAuditLog({
         countFields: synced(countWindowFields),
         listPolicyIntervals: synced(listPolicyIntervals),
         listApprovalHistories: synced(listApprovalHistories),
-        listChainStates: (until_ms) => listChainStates(journal_dir, until_ms),
+        listChainStates: (untilMs) => listChainStates(journal_dir, untilMs),
         findOldestEvent: synced(findOldestEvent),
       },
     },
@@ -84,13 +84,13 @@ export function openAuditLog({
 
 async function findEventCallers(
   { db }: AuditIndex,
-  event_ids: readonly string[],
+  eventIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (event_ids.length === 0) return new Map();
+  if (eventIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('audit_events')
     .select(['event_id', 'caller_id'])
-    .where('event_id', 'in', event_ids)
+    .where('event_id', 'in', eventIds)
     .execute();
   return new Map(rows.map(({ event_id, caller_id }) => [event_id, caller_id]));
 }

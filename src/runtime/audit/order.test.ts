@@ -61,8 +61,8 @@ test('an index that is made again has its events in the order of the one before'
   const written = await writeInTurns(trail, sync);
   const before = await readStreamed(index());
   assert.equal(before.length, written);
-  const by_time = before.toSorted();
-  assert.notDeepEqual(before, by_time, 'the order is none that the events tell by themselves');
+  const byTime = before.toSorted();
+  assert.notDeepEqual(before, byTime, 'the order is none that the events tell by themselves');
   await remake();
   assert.deepEqual(await readStreamed(index()), before);
   const after = await writeInTurns(trail, sync, written);
@@ -118,7 +118,7 @@ test('after the order is lost, no reader continues from its old positions', asyn
   rmSync(order);
   await remake();
   assert.equal((await readStreamed(index())).length, written);
-  for (const event_id of known) assert.equal(await findStreamPosition(index(), event_id), null);
+  for (const eventId of known) assert.equal(await findStreamPosition(index(), eventId), null);
   const journal = await trail.open({ writer: 'worker-1' });
   await appendRange(journal, written, written + 2);
   await sync();
@@ -162,7 +162,7 @@ test('a stop in the middle of reading without an order makes none up', async (t)
   await remake();
   const all = await readStreamed(index());
   assert.equal(all.length, written);
-  for (const event_id of all) assert.equal(await findStreamPosition(index(), event_id), null);
+  for (const eventId of all) assert.equal(await findStreamPosition(index(), eventId), null);
 });
 
 test('an index from before the order was kept keeps its own', async (t) => {

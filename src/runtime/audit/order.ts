@@ -47,8 +47,8 @@ function computeDigest(before: string, line: string): string {
  * Returns the number of the first line whose check digits do not fit; `null` if all fit. Lines of earlier versions have
  * none. The file is no evidence of events: a process that can write it can compute the digits.
  */
-export async function findChangedStep(journal_dir: string): Promise<number | null> {
-  const text = await readOwnFile(join(journal_dir, ORDER_NAME), BYTES_MAX * 2).catch((error) => {
+export async function findChangedStep(journalDir: string): Promise<number | null> {
+  const text = await readOwnFile(join(journalDir, ORDER_NAME), BYTES_MAX * 2).catch((error) => {
     if (getSystemCode(error) === 'ENOENT') return '';
     throw error;
   });
@@ -68,19 +68,19 @@ export async function findChangedStep(journal_dir: string): Promise<number | nul
 }
 
 /** Creates the order file of a journal without writers, which shows that the order is complete from the first event. */
-export async function createOrder(journal_dir: string): Promise<void> {
+export async function createOrder(journalDir: string): Promise<void> {
   try {
-    if ((await listWriters(journal_dir)).length > 0) return;
-    makeFolder(journal_dir, DIR_MODE);
-    appendOwnFileSync(join(journal_dir, ORDER_NAME), '', FILE_MODE);
+    if ((await listWriters(journalDir)).length > 0) return;
+    makeFolder(journalDir, DIR_MODE);
+    appendOwnFileSync(join(journalDir, ORDER_NAME), '', FILE_MODE);
   } catch {
     // The same cause prevents writing the journal, which reports it.
   }
 }
 
-/** Opens the order of a journal, for the process that owns it. `bytes_max` is for tests. */
-export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): ArrivalOrder {
-  const path = join(journal_dir, ORDER_NAME);
+/** Opens the order of a journal, for the process that owns it. `bytesMax` is for tests. */
+export function openArrivalOrder(journalDir: string, bytesMax = BYTES_MAX): ArrivalOrder {
+  const path = join(journalDir, ORDER_NAME);
   const text = readText(path);
   const kept = text === null ? null : parseSteps(text);
   const last = new Map((kept ?? []).map(({ writer, seq }) => [writer, seq]));
@@ -91,24 +91,24 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
     return `${line} #${digest}\n`;
   };
   // The next line would be appended to an unfinished one.
-  let is_whole = text === null || text === '' || text.endsWith('\n');
+  let isWhole = text === null || text === '' || text.endsWith('\n');
   const restart = (): void => {
     digest = '';
     const lines = [...last].map(([writer, seq]) => sign(getLine({ writer, seq, ordered: false })));
     bytes = writeWhole(path, lines.join(''));
-    is_whole = true;
+    isWhole = true;
   };
   return {
     kept,
     note: (step) => {
       last.set(step.writer, step.seq);
       try {
-        if (!is_whole || bytes > bytes_max) return restart();
+        if (!isWhole || bytes > bytesMax) return restart();
         const line = sign(getLine(step));
         appendOwnFileSync(path, line, FILE_MODE);
         bytes += line.length;
       } catch {
-        is_whole = false;
+        isWhole = false;
       }
     },
   };

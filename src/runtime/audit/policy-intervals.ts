@@ -49,18 +49,18 @@ export async function listPolicyIntervals(
 }
 
 /** Joins uses, sorted by their beginning, to intervals. Exported for the test. */
-export function joinUses(uses: readonly PolicyUse[], until_ms: number): PolicyInterval[] {
+export function joinUses(uses: readonly PolicyUse[], untilMs: number): PolicyInterval[] {
   const intervals: MutableInterval[] = [];
   const open = new Map<string, MutableInterval>();
   for (const use of uses) {
     const own = open.get(use.policy_hash);
     // Another policy began and ended between two uses of this one, so this one was replaced meanwhile.
-    const was_replaced =
+    const wasReplaced =
       own !== undefined &&
       [...open.values()].some(
         (other) => other !== own && other.from_ms > own.to_ms && other.to_ms < use.first_ms,
       );
-    if (own !== undefined && !was_replaced) {
+    if (own !== undefined && !wasReplaced) {
       own.to_ms = Math.max(own.to_ms, use.last_ms);
       continue;
     }
@@ -69,7 +69,7 @@ export function joinUses(uses: readonly PolicyUse[], until_ms: number): PolicyIn
     intervals.push(next);
   }
   return intervals
-    .map((each) => ({ ...each, to_ms: findEnd(each, intervals, until_ms) }))
+    .map((each) => ({ ...each, to_ms: findEnd(each, intervals, untilMs) }))
     .toSorted(
       (a, b) => a.from_ms - b.from_ms || a.to_ms - b.to_ms || (a.policy_hash < b.policy_hash ? -1 : 1),
     );
@@ -79,12 +79,12 @@ export function joinUses(uses: readonly PolicyUse[], until_ms: number): PolicyIn
 function findEnd(
   { from_ms, to_ms }: PolicyInterval,
   intervals: readonly PolicyInterval[],
-  until_ms: number,
+  untilMs: number,
 ): number {
   const covering = intervals.some((other) => other.from_ms < from_ms && other.to_ms > to_ms);
   if (covering) return to_ms + 1;
   const next = intervals
     .filter((other) => other.from_ms > to_ms)
-    .reduce((least, other) => Math.min(least, other.from_ms), until_ms);
+    .reduce((least, other) => Math.min(least, other.from_ms), untilMs);
   return Math.max(next, to_ms + 1);
 }

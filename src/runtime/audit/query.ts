@@ -65,24 +65,24 @@ async function findPage(index: AuditIndex, filter: AuditFilter, options: QueryOp
   const deadline = performance.now() + (options.timeout_ms ?? filter.timeout_ms ?? TIMEOUT_MS);
   const { limit } = parsed;
   const events: AuditEvent[] = [];
-  for (let cursor = parsed.cursor, is_first = true; ; is_first = false) {
-    const rows_max = is_first ? Math.min(limit, PAGE_ROWS) : PAGE_ROWS;
-    const page = await selectPage(index, parsed, cursor, rows_max).execute();
+  for (let cursor = parsed.cursor, isFirst = true; ; isFirst = false) {
+    const rowsMax = isFirst ? Math.min(limit, PAGE_ROWS) : PAGE_ROWS;
+    const page = await selectPage(index, parsed, cursor, rowsMax).execute();
     for (const row of page) {
       if (events.length === limit) break;
       addWhere(events, row.event, parsed);
       cursor = { timestamp_ms: row.timestamp_ms, seq: row.seq, event_id: row.event_id };
     }
-    const is_full = events.length === limit;
-    if (page.length < rows_max && !is_full) {
+    const isFull = events.length === limit;
+    if (page.length < rowsMax && !isFull) {
       const found: AuditPage = { events, count: events.length, next_cursor: null };
       // No index covers the events of one caller, so counting them would block the process.
       if (events.length > 0 || parsed.is_paged || filter.scope?.caller_id !== undefined) return found;
       return { ...found, events_searched: await countEvents(index, parsed, filter.scope ?? {}) };
     }
-    const is_late = performance.now() > deadline;
-    if (is_late && !is_full && !parsed.is_paged) throw buildTooSlowFailure();
-    if (is_full || is_late) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
+    const isLate = performance.now() > deadline;
+    if (isLate && !isFull && !parsed.is_paged) throw buildTooSlowFailure();
+    if (isFull || isLate) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
     await nextTurn();
   }
 }
@@ -122,19 +122,19 @@ function buildTooSlowFailure(): AuditFailure {
 }
 
 /** Selects a page of rows in order. `event` is `null` in rows that the other filters do not match. */
-function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor | null, rows_max: number) {
+function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor | null, rowsMax: number) {
   const indexed = INDEXED.find((field) => filter.equal[field] !== undefined) ?? null;
-  const by_tag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
+  const byTag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
   const direction = filter.newest_first ? 'desc' : 'asc';
-  const place = getPlace(by_tag ? 't' : 'e');
+  const place = getPlace(byTag ? 't' : 'e');
   let query: Query = index.db
     .selectFrom('audit_events as e')
-    .$if(by_tag, (events) =>
+    .$if(byTag, (events) =>
       events
         .innerJoin('audit_event_tags as t', 't.event_id', 'e.event_id')
         .where('t.tag', '=', filter.data_tag),
     );
-  if (!by_tag) query = whereIndexed(query, indexed, filter);
+  if (!byTag) query = whereIndexed(query, indexed, filter);
   if (filter.since_ms !== null) query = query.where(place.timestamp_ms, '>=', filter.since_ms);
   if (filter.until_ms !== null) query = query.where(place.timestamp_ms, '<=', filter.until_ms);
   if (cursor !== null) query = query.where(buildCursorCondition(place, cursor, filter.newest_first));
@@ -143,12 +143,12 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
       place.timestamp_ms.as('timestamp_ms'),
       place.seq.as('seq'),
       place.event_id.as('event_id'),
-      (eb) => buildEventConditions(eb, filter, by_tag ? null : indexed, by_tag).as('event'),
+      (eb) => buildEventConditions(eb, filter, byTag ? null : indexed, byTag).as('event'),
     ])
     .orderBy(place.timestamp_ms, direction)
     .orderBy(place.seq, direction)
     .orderBy(place.event_id, direction)
-    .limit(rows_max);
+    .limit(rowsMax);
 }
 
 /** The columns by which events, or one tag's rows, are in order. */
@@ -177,9 +177,9 @@ function isAboutIncidents({ any_of }: ParsedFilter): boolean {
   return actions?.every((action) => INCIDENT_ACTIONS.includes(action)) ?? false;
 }
 
-function buildCursorCondition(place: Place, cursor: AuditCursor, newest_first: boolean) {
+function buildCursorCondition(place: Place, cursor: AuditCursor, newestFirst: boolean) {
   const { timestamp_ms, seq, event_id } = cursor;
-  return sql<boolean>`(${place.timestamp_ms}, ${place.seq}, ${place.event_id}) ${sql.raw(newest_first ? '<' : '>')} (${timestamp_ms}, ${seq}, ${event_id})`;
+  return sql<boolean>`(${place.timestamp_ms}, ${place.seq}, ${place.event_id}) ${sql.raw(newestFirst ? '<' : '>')} (${timestamp_ms}, ${seq}, ${event_id})`;
 }
 
 /** Selects the event if it matches all filters that the index has not applied, else `null`. */
@@ -187,7 +187,7 @@ function buildEventConditions(
   eb: Expressions,
   filter: ParsedFilter,
   answered: EqualField | null,
-  tag_answered: boolean,
+  tagAnswered: boolean,
 ) {
   const conditions: Expression<SqlBool>[] = EQUAL_FIELDS.filter(
     (field) => field !== answered && filter.equal[field] !== undefined,
@@ -196,7 +196,7 @@ function buildEventConditions(
     if (filter.any_of[field] !== undefined) conditions.push(eb(`e.${field}`, 'in', filter.any_of[field]));
   if (filter.decisions_only)
     conditions.push(sql<boolean>`coalesce(e.phase, '') not like 'approval\\_%' escape '\\'`);
-  if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(getTag(eb, filter.data_tag)));
+  if (filter.data_tag !== null && !tagAnswered) conditions.push(eb.exists(getTag(eb, filter.data_tag)));
   return eb.case().when(eb.and(conditions)).then(eb.ref('e.event')).else(null).end();
 }
 

@@ -43,9 +43,9 @@ const BLOCK_RECORDS = 512;
  * read; `verifyJournal` reports them. If the file no longer continues what was read before (a failed write was taken
  * back), yields it again from its first line.
  */
-export async function* readChain(writer_dir: string, from: ChainPosition): AsyncGenerator<ChainBlock> {
+export async function* readChain(writerDir: string, from: ChainPosition): AsyncGenerator<ChainBlock> {
   let position = from;
-  const segments = (await listSegments(writer_dir)).filter(({ first_seq }) => first_seq >= from.segment);
+  const segments = (await listSegments(writerDir)).filter(({ first_seq }) => first_seq >= from.segment);
   for (const [index, segment] of segments.entries()) {
     if (position.seq + 1 === segments[index + 1]?.first_seq) continue;
     if (segment.first_seq !== position.segment) position = { ...position, ...getFileStart(segment) };
@@ -62,10 +62,10 @@ export async function* readChain(writer_dir: string, from: ChainPosition): Async
 }
 
 /** Returns the position after the last whole line of each writer, for readers that want new lines only. */
-export async function readEnds(journal_dir: string): Promise<Map<string, ChainPosition>> {
+export async function readEnds(journalDir: string): Promise<Map<string, ChainPosition>> {
   const ends = new Map<string, ChainPosition>();
-  for (const writer of await listWriters(journal_dir)) {
-    const newest = (await listSegments(join(journal_dir, writer))).at(-1);
+  for (const writer of await listWriters(journalDir)) {
+    const newest = (await listSegments(join(journalDir, writer))).at(-1);
     if (newest === undefined) continue;
     ends.set(writer, { ...getStart(newest), offset: await findLinesEnd(newest) });
   }

@@ -13,12 +13,12 @@ import { type ChainBlock, type ChainPosition, FROM_START, readChain } from './re
  */
 export async function findStepsToRead(
   order: ArrivalOrder,
-  journal_dir: string,
+  journalDir: string,
   positions: ReadonlyMap<string, ChainPosition>,
 ): Promise<readonly ArrivalStep[]> {
   const { kept } = order;
   if (kept === null)
-    return positions.size > 0 ? startAfterIndex(order, positions) : readFromStart(order, journal_dir);
+    return positions.size > 0 ? startAfterIndex(order, positions) : readFromStart(order, journalDir);
   const noted = new Map(kept.map(({ writer, seq }) => [writer, seq]));
   for (const [writer, { seq }] of positions)
     if (seq > (noted.get(writer) ?? 0)) order.note({ writer, seq, ordered: true });
@@ -35,12 +35,12 @@ function startAfterIndex(
 }
 
 /** Starts without index and order file. Then the order is known only if the journal has a single chain. */
-async function readFromStart(order: ArrivalOrder, journal_dir: string): Promise<readonly ArrivalStep[]> {
-  const writers = await listWriters(journal_dir);
+async function readFromStart(order: ArrivalOrder, journalDir: string): Promise<readonly ArrivalStep[]> {
+  const writers = await listWriters(journalDir);
   const steps: ArrivalStep[] = [];
   for (const writer of writers) {
     // Other code reports a chain that cannot be continued.
-    const tail = await findTail(join(journal_dir, writer), writer).catch(() => null);
+    const tail = await findTail(join(journalDir, writer), writer).catch(() => null);
     if (tail !== null && tail.head.seq > 0)
       steps.push({ writer, seq: tail.head.seq, ordered: writers.length < 2 });
   }
@@ -57,7 +57,7 @@ export interface StepBlock {
 
 /** Reads the chains in steps. Stops at a chain that was rewritten, and leaves it to the caller's full read. */
 export async function* readSteps(
-  journal_dir: string,
+  journalDir: string,
   steps: readonly ArrivalStep[],
   positions: ReadonlyMap<string, ChainPosition>,
 ): AsyncGenerator<StepBlock> {
@@ -65,7 +65,7 @@ export async function* readSteps(
   try {
     for (const { writer, seq, ordered } of steps) {
       const from = positions.get(writer) ?? FROM_START;
-      const chain = chains.get(writer) ?? { blocks: readChain(join(journal_dir, writer), from), rest: null };
+      const chain = chains.get(writer) ?? { blocks: readChain(join(journalDir, writer), from), rest: null };
       chains.set(writer, chain);
       for await (const block of readUpTo(chain, seq)) {
         if (block.again) return;

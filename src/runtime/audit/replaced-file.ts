@@ -48,13 +48,13 @@ export async function compareWithIndex(
 async function explainLoss(
   transaction: Transaction<IndexTables>,
   writer: string,
-  cut_seq: number,
+  cutSeq: number,
 ): Promise<void> {
   await transaction
     .updateTable('journal_positions')
     .set({ lost_seq: null, lost_hash: null })
     .where('writer', '=', writer)
-    .where('lost_seq', '>=', cut_seq)
+    .where('lost_seq', '>=', cutSeq)
     .execute();
 }
 

@@ -44,10 +44,10 @@ async function retain(
       readHolds,
       buildEvent: (report) => {
         reports.push(report);
-        const now_ms = trail.clock.now_ms;
+        const nowMs = trail.clock.now_ms;
         return buildRetentionEvent(report, {
-          event_id: createEventId(now_ms),
-          now_ms,
+          event_id: createEventId(nowMs),
+          now_ms: nowMs,
           policy_hash: 'sha256:0',
         });
       },

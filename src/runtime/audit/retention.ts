@@ -106,13 +106,13 @@ export async function maintainIdleWriters(
   options: Omit<MaintainOptions, 'writer_dir'> & { dir: string },
 ): Promise<void> {
   for (const writer of await listWriters(options.dir)) {
-    const writer_dir = join(options.dir, writer);
-    const newest = (await listSegments(writer_dir)).at(-1);
+    const writerDir = join(options.dir, writer);
+    const newest = (await listSegments(writerDir)).at(-1);
     if (writer === options.writer || newest === undefined || options.signal.aborted) continue;
     if (options.now_ms() - (await stat(newest.path)).mtimeMs < IDLE_MS) continue;
-    const lock = takeLock(join(writer_dir, 'lock'));
+    const lock = takeLock(join(writerDir, 'lock'));
     if (lock === null) continue;
-    await maintainWriter({ ...options, writer, writer_dir }).finally(lock.release);
+    await maintainWriter({ ...options, writer, writer_dir: writerDir }).finally(lock.release);
   }
 }
 
@@ -134,9 +134,9 @@ interface ExpiredSegment {
  * beginning, so newer files stay too.
  */
 async function retireSegments(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
-  const now_ms = options.steady_now_ms();
-  if (now_ms === null) return segments;
-  const expired = await listExpired(options, segments, now_ms - options.max_age_days * DAY_MS);
+  const nowMs = options.steady_now_ms();
+  if (nowMs === null) return segments;
+  const expired = await listExpired(options, segments, nowMs - options.max_age_days * DAY_MS);
   if (expired.length === 0) return segments;
   const removable = await recordRound(options, expired);
   let gone = 0;
@@ -153,12 +153,12 @@ async function retireSegments(options: MaintainOptions, segments: SegmentFile[])
 async function listExpired(
   { signal }: MaintainOptions,
   segments: readonly SegmentFile[],
-  before_ms: number,
+  beforeMs: number,
 ): Promise<ExpiredSegment[]> {
   const expired: ExpiredSegment[] = [];
   for (let at = 0; at + 1 < segments.length && at < FILES_MAX && !signal.aborted; at++) {
     const next = await readFirstRecord(segments[at + 1]!);
-    if (next === null || next.kind !== 'segment' || Date.parse(next.segment.timestamp) >= before_ms) break;
+    if (next === null || next.kind !== 'segment' || Date.parse(next.segment.timestamp) >= beforeMs) break;
     expired.push({ segment: segments[at]!, next });
   }
   return expired;
@@ -247,12 +247,12 @@ async function writeRetired(options: MaintainOptions, next: JournalRecord): Prom
  * @returns `null` if no file was ever deleted; `'unsigned'` if no trusted key signed the record
  */
 export async function readRetiredSegments(
-  writer_dir: string,
+  writerDir: string,
   writer: string,
   trusted: TrustedKeys,
 ): Promise<RetiredSegments | 'unsigned' | { readonly missing_key: string } | null> {
   try {
-    const retired = JSON.parse(await readOwnFile(join(writer_dir, RETIRED))) as RetiredSegments;
+    const retired = JSON.parse(await readOwnFile(join(writerDir, RETIRED))) as RetiredSegments;
     const key = trusted.keys.get(retired.key_id);
     if (isMissingKey(retired.key_id, trusted)) return { missing_key: retired.key_id };
     const genuine =

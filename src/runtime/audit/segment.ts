@@ -91,16 +91,16 @@ export async function closeSegment(segment: OpenSegment): Promise<void> {
 /** Creates the file that follows `head`, with its first line. Removes the file if that fails. */
 export async function createSegment(
   options: { readonly writer: string; readonly now_ms: () => number },
-  writer_dir: string,
+  writerDir: string,
   head: ChainHead,
 ): Promise<{ segment: OpenSegment; head: ChainHead }> {
-  const path = join(writer_dir, buildSegmentName(head.seq + 1));
+  const path = join(writerDir, buildSegmentName(head.seq + 1));
   const segment = await openSegment(path, 0, true);
   try {
     const body = { format: 2, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };
     const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
     await appendDurably(segment, Buffer.from(first.line));
-    await syncDir(writer_dir);
+    await syncDir(writerDir);
     return { segment, head: first.head };
   } catch (error) {
     await closeSegment(segment).catch(() => {});

@@ -6,9 +6,9 @@ import type { AuditEvent } from './types.ts';
  */
 export function markSelfTest(
   metadata: AuditEvent['metadata'] | undefined,
-  is_self_test: boolean,
+  isSelfTest: boolean,
 ): AuditEvent['metadata'] | undefined {
-  if (is_self_test) return { ...metadata, self_test: true };
+  if (isSelfTest) return { ...metadata, self_test: true };
   if (metadata?.self_test === undefined) return metadata;
   const { self_test: _dropped, ...kept } = metadata;
   return kept;

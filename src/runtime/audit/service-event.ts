@@ -55,25 +55,25 @@ export function sortMetadata(metadata: Metadata): Metadata {
   return metadata;
 }
 
-let last_ms = Number.NaN;
-let last_time = '';
+let lastMs = Number.NaN;
+let lastTime = '';
 
 /**
  * Formats a time. Caches the last result, because many events share a millisecond and formatting a date is expensive.
  */
-export function formatTime(now_ms: number): string {
-  if (now_ms !== last_ms) {
-    last_time = new Date(now_ms).toISOString();
-    last_ms = now_ms;
+export function formatTime(nowMs: number): string {
+  if (nowMs !== lastMs) {
+    lastTime = new Date(nowMs).toISOString();
+    lastMs = nowMs;
   }
-  return last_time;
+  return lastTime;
 }
 
 /** The ports for components that write audit events. */
 export interface AuditPorts {
   readonly policy: Policy;
   readonly now_ms: () => number;
-  readonly new_event_id: (now_ms: number) => string;
+  readonly new_event_id: (nowMs: number) => string;
   /** Resolves when the event is durable. A rejection becomes a block. */
   readonly record: (event: AuditEvent) => Promise<void>;
 }

@@ -16,7 +16,7 @@ export interface ShortenedChain {
  * Compares the end of each chain with its indexed position. Call it when the index is up to date. A chain that was
  * shortened and has grown again is found by the lost record in the index.
  */
-export async function findShortenedChains(index: AuditIndex, journal_dir: string): Promise<ShortenedChain[]> {
+export async function findShortenedChains(index: AuditIndex, journalDir: string): Promise<ShortenedChain[]> {
   const shortened: ShortenedChain[] = [];
   const rows = await index.db
     .selectFrom('journal_positions')
@@ -24,18 +24,18 @@ export async function findShortenedChains(index: AuditIndex, journal_dir: string
     .orderBy('writer')
     .execute();
   for (const { writer, seq, lost_seq } of rows) {
-    const last_seq = await readLastSeq(join(journal_dir, writer), writer);
-    if (last_seq === 'unknown') continue;
-    const is_whole = lost_seq === null && last_seq !== null && last_seq >= seq;
-    if (!is_whole) shortened.push({ writer, remembered_seq: lost_seq ?? seq, last_seq });
+    const lastSeq = await readLastSeq(join(journalDir, writer), writer);
+    if (lastSeq === 'unknown') continue;
+    const isWhole = lost_seq === null && lastSeq !== null && lastSeq >= seq;
+    if (!isWhole) shortened.push({ writer, remembered_seq: lost_seq ?? seq, last_seq: lastSeq });
   }
   return shortened;
 }
 
 /** Returns `unknown` if the file cannot be read, for example because its writer has just compressed it. */
-async function readLastSeq(writer_dir: string, writer: string): Promise<number | null | 'unknown'> {
+async function readLastSeq(writerDir: string, writer: string): Promise<number | null | 'unknown'> {
   try {
-    return (await findTail(writer_dir, writer)).head.seq;
+    return (await findTail(writerDir, writer)).head.seq;
   } catch (error) {
     return error instanceof AuditFailure ? null : 'unknown';
   }

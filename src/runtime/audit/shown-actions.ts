@@ -29,11 +29,11 @@ export async function addActions(
 /** Returns the newest shown action of events; `null` if none of them has one. */
 export async function findNewestAction(
   { db }: AuditIndex,
-  event_ids: readonly string[],
+  eventIds: readonly string[],
 ): Promise<ShownActionRow | null> {
   const rows = db.selectFrom('shown_actions').select(['action_shown', 'action_marks']);
-  const found = rows.where('event_id', 'in', event_ids).orderBy('event_id', 'desc').limit(1);
-  return event_ids.length === 0 ? null : ((await found.executeTakeFirst()) ?? null);
+  const found = rows.where('event_id', 'in', eventIds).orderBy('event_id', 'desc').limit(1);
+  return eventIds.length === 0 ? null : ((await found.executeTakeFirst()) ?? null);
 }
 
 /** A shown action as the index has it. `action_marks` is JSON. */

@@ -7,13 +7,13 @@ import { listHostileNames } from '../../core/testing/hostile-characters.ts';
 import { drainSpool, writeSpool } from './spool.ts';
 import { makeAuditLog, readRecordedIds, START_MS, sampleEvent } from './testing/audit-log.ts';
 
-const now_ms = (): number => START_MS;
+const nowMs = (): number => START_MS;
 
 test('what short-lived processes leave is chained once, and then gone', async (t) => {
   const trail = await makeAuditLog(t);
-  await writeSpool({ dir: trail.dir, events: [sampleEvent(1), sampleEvent(2)], now_ms });
+  await writeSpool({ dir: trail.dir, events: [sampleEvent(1), sampleEvent(2)], now_ms: nowMs });
   await writeSpool({ dir: trail.dir, events: [sampleEvent(3)], now_ms: () => START_MS + 1 });
-  await writeSpool({ dir: trail.dir, events: [], now_ms });
+  await writeSpool({ dir: trail.dir, events: [], now_ms: nowMs });
   const spool = join(trail.dir, 'spool');
   assert.equal((await stat(join(spool, (await readdir(spool))[0]!))).mode & 0o777, 0o600);
   const journal = await trail.open({ writer: 'parent' });
@@ -32,7 +32,7 @@ test('what short-lived processes leave is chained once, and then gone', async (t
 
 test('a file that could not be chained stays for the next time', async (t) => {
   const trail = await makeAuditLog(t);
-  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });
+  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms: nowMs });
   const closed = await trail.open();
   await closed.close();
   await assert.rejects(drainSpool({ dir: trail.dir, journal: closed }), { code: 'journal_closed' });
@@ -42,7 +42,7 @@ test('a file that could not be chained stays for the next time', async (t) => {
 test('a spool file without an event is kept and read once', async (t) => {
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
-  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });
+  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms: nowMs });
   const spool = join(trail.dir, 'spool');
   const foreign = [
     'not json',
@@ -71,7 +71,7 @@ test('a spool file without an event is kept and read once', async (t) => {
 test('a folder, pipe or link with the name of a spool file stops no other file', async (t) => {
   const trail = await makeAuditLog(t);
   const journal = await trail.open();
-  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });
+  await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms: nowMs });
   const spool = join(trail.dir, 'spool');
   const outside = join(trail.dir, '..', `outside-${process.pid}.jsonl`);
   await writeFile(outside, `${JSON.stringify(sampleEvent(2))}\n`);
@@ -105,7 +105,7 @@ test('a spool that is a link is not read, and nothing is written through it', as
     `${JSON.stringify(sampleEvent(1))}\n`,
   );
   assert.equal((await drainSpool({ dir: trail.dir, journal })).events, 0);
-  const writing = writeSpool({ dir: trail.dir, events: [sampleEvent(2)], now_ms });
+  const writing = writeSpool({ dir: trail.dir, events: [sampleEvent(2)], now_ms: nowMs });
   await assert.rejects(writing, { code: 'spool_unusable' });
   assert.equal((await readdir(outside)).length, 1);
   await rm(outside, { recursive: true });
@@ -117,7 +117,7 @@ test('names from the spool reach the chain without line breaks', async (t) => {
   const journal = await trail.open({ writer: 'parent' });
   const forged = { ...sampleEvent(1), agent_id: 'a\nblock b', tool_name: 'x\u2028y' };
   const hostile = listHostileNames().map((name, at) => ({ ...sampleEvent(at + 2), agent_id: name }));
-  await writeSpool({ dir: trail.dir, events: [forged, ...hostile], now_ms });
+  await writeSpool({ dir: trail.dir, events: [forged, ...hostile], now_ms: nowMs });
   await drainSpool({ dir: trail.dir, journal });
   await journal.close();
   const [segment] = (await readdir(join(trail.dir, 'parent'))).filter((name) => name.endsWith('.jsonl'));

@@ -94,8 +94,8 @@ async function readSpool(path: string): Promise<AuditEvent[] | null> {
       .map((line) => JSON.parse(line) as AuditEvent);
     return events.every(isAuditEvent) ? events : null;
   } catch (error) {
-    const is_forbidden = ['EACCES', 'EPERM'].includes(getSystemCode(error));
-    if (error instanceof SyntaxError || isForeignEntry(error) || is_forbidden) return null;
+    const isForbidden = ['EACCES', 'EPERM'].includes(getSystemCode(error));
+    if (error instanceof SyntaxError || isForeignEntry(error) || isForbidden) return null;
     throw error;
   }
 }

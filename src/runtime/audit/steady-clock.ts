@@ -20,13 +20,13 @@ const SLACK_MS = 60_000;
  */
 export function openSteadyClock({ now_ms, uptime_ms = readUptime }: ClockPair): () => number | null {
   let last = { now_ms: now_ms(), uptime_ms: uptime_ms() };
-  let steady_since_ms = last.uptime_ms;
+  let steadySinceMs = last.uptime_ms;
   return () => {
     const seen = { now_ms: now_ms(), uptime_ms: uptime_ms() };
-    const parted_ms = seen.now_ms - last.now_ms - (seen.uptime_ms - last.uptime_ms);
-    if (!(Math.abs(parted_ms) <= SLACK_MS)) steady_since_ms = seen.uptime_ms;
+    const partedMs = seen.now_ms - last.now_ms - (seen.uptime_ms - last.uptime_ms);
+    if (!(Math.abs(partedMs) <= SLACK_MS)) steadySinceMs = seen.uptime_ms;
     last = seen;
-    return seen.uptime_ms - steady_since_ms >= STEADY_MS ? seen.now_ms : null;
+    return seen.uptime_ms - steadySinceMs >= STEADY_MS ? seen.now_ms : null;
   };
 }
 

@@ -103,7 +103,7 @@ export interface AuditPage {
 export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
   /** Returns the caller of each of these events, by event ID. Events that are not recorded are absent. */
-  readonly findEventCallers: (event_ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  readonly findEventCallers: (eventIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** Counts events by one field. */
   readonly countEvents: (request: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Lists sessions, most recent activity first. */

@@ -34,8 +34,8 @@ async function rewrite(file: Files[number], lines: readonly string[]): Promise<v
 }
 
 /** Recomputes the hashes of lines, as an attacker without the key can. */
-function rechain(lines: readonly string[], prev_hash: string): string[] {
-  let previous = prev_hash;
+function rechain(lines: readonly string[], previousHash: string): string[] {
+  let previous = previousHash;
   return lines.map((line) => {
     const rehashed = rehashLine(line, previous);
     previous = JSON.parse(rehashed).record_hash;
@@ -186,14 +186,14 @@ test('a rewritten or shortened end behind the last checkpoint is seen only by wh
   const journal = await trail.open();
   await appendRange(journal, 0, 20);
   const { seq, record_hash } = journal.head();
-  const known_heads = new Map([['worker-1', { seq, record_hash }]]);
+  const knownHeads = new Map([['worker-1', { seq, record_hash }]]);
   const [file] = await readFiles(trail);
   const shortened = file!.lines.slice(0, -5);
   const rewritten = [
     file!.lines[0]!,
     ...rechain([changed(file!.lines[1]!), ...file!.lines.slice(2)], prevHash(file!.lines[1]!)),
   ];
-  assert.equal((await trail.verify({ known_heads })).intact, true);
+  assert.equal((await trail.verify({ known_heads: knownHeads })).intact, true);
   for (const [lines, reason] of [
     [shortened, /end is missing/],
     [rewritten, /rewritten/],
@@ -201,11 +201,11 @@ test('a rewritten or shortened end behind the last checkpoint is seen only by wh
     await writeLines(file!.path, lines);
     const report = await trail.verify();
     assert.deepEqual([report.intact, report.writers[0]?.unsigned_tail], [true, lines.length]);
-    const remembered = await trail.verify({ known_heads });
+    const remembered = await trail.verify({ known_heads: knownHeads });
     assert.match(remembered.broken!.reason, reason);
   }
   await rm(join(trail.dir, 'worker-1'), { recursive: true });
-  assert.match((await trail.verify({ known_heads })).broken!.reason, /end is missing/);
+  assert.match((await trail.verify({ known_heads: knownHeads })).broken!.reason, /end is missing/);
   await writeLines(file!.path, []).catch(() => {});
 });
 
@@ -232,10 +232,10 @@ test('the record of deleted files cannot be made up', async (t) => {
 test('a new key is believed because the old one endorsed it, another is not', async (t) => {
   const trail = await makeAuditLog(t);
   const keys = join(trail.state, 'keys');
-  const now_ms = (): number => START_MS;
-  const first = await openSigningKey({ dir: keys, now_ms });
+  const nowMs = (): number => START_MS;
+  const first = await openSigningKey({ dir: keys, now_ms: nowMs });
   await (await trail.open()).close();
-  const second = await rotateSigningKey({ dir: keys, now_ms });
+  const second = await rotateSigningKey({ dir: keys, now_ms: nowMs });
   assert.notEqual(second.key_id, first.key_id);
   const journal = await trail.open();
   await appendRange(journal, 0, 3);
@@ -243,8 +243,8 @@ test('a new key is believed because the old one endorsed it, another is not', as
   assert.equal((await trail.verify({ trusted_key_id: first.key_id })).intact, true);
   assert.equal((await trail.verify({ trusted_key_id: second.key_id })).intact, false);
 
-  const public_keys = await loadPublicKeys(keys);
-  const unendorsed = public_keys.map((key) =>
+  const publicKeys = await loadPublicKeys(keys);
+  const unendorsed = publicKeys.map((key) =>
     key.key_id === second.key_id ? { ...key, endorsement: 'AAAA' } : key,
   );
   assert.match((await trail.verify({ public_keys: unendorsed })).broken!.reason, /signature/);
@@ -252,17 +252,17 @@ test('a new key is believed because the old one endorsed it, another is not', as
   assert.deepEqual([unknown.intact, unknown.broken], [false, null]);
   assert.deepEqual(unknown.missing_keys, [first.key_id, second.key_id].sort());
   const half = await trail.verify({
-    public_keys: public_keys.filter(({ key_id }) => key_id === first.key_id),
+    public_keys: publicKeys.filter(({ key_id }) => key_id === first.key_id),
   });
   assert.deepEqual([half.broken, half.missing_keys], [null, [second.key_id]]);
 
-  const own = await openSigningKey({ dir: join(trail.state, 'own-keys'), now_ms });
-  const with_own = [...public_keys, ...(await loadPublicKeys(join(trail.state, 'own-keys')))];
+  const own = await openSigningKey({ dir: join(trail.state, 'own-keys'), now_ms: nowMs });
+  const withOwn = [...publicKeys, ...(await loadPublicKeys(join(trail.state, 'own-keys')))];
   const replaced = await trail.open({ signing_key: own, writer: 'worker-2' });
   await appendRange(replaced, 0, 3);
   await replaced.close();
-  assert.equal((await trail.verify({ public_keys: with_own, trusted_key_id: first.key_id })).intact, false);
-  assert.match((await trail.verify({ public_keys: with_own })).warnings[0]!, /2 keys vouch/);
+  assert.equal((await trail.verify({ public_keys: withOwn, trusted_key_id: first.key_id })).intact, false);
+  assert.match((await trail.verify({ public_keys: withOwn })).warnings[0]!, /2 keys vouch/);
 });
 
 test('several processes that start at once get one key', async (t) => {

@@ -60,7 +60,7 @@ export interface VerifyOptions {
 export async function verifyJournal(requested: VerifyOptions): Promise<VerifyReport> {
   const options = { ...requested, onRead: await openMeter(requested) };
   const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
-  const changed_step = await findChangedStep(options.dir).catch(() => 0);
+  const changedStep = await findChangedStep(options.dir).catch(() => 0);
   const names = new Set([...(await listWriters(options.dir)), ...(options.known_heads?.keys() ?? [])]);
   const named = collectNamedHeads();
   const retentions: RetentionEvents = new Map();
@@ -82,11 +82,11 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
   const broken =
     walks.find((walk) => walk.broken !== null)?.broken ??
     (hiding === undefined ? null : buildForeignBreak(hiding)) ??
-    (changed_step === null ? null : buildOrderBreak(changed_step));
-  const missing_keys = [...new Set(walks.flatMap((walk) => [...walk.missing_keys]))].sort();
+    (changedStep === null ? null : buildOrderBreak(changedStep));
+  const missingKeys = [...new Set(walks.flatMap((walk) => [...walk.missing_keys]))].sort();
   return {
-    intact: broken === null && missing_keys.length === 0,
-    missing_keys,
+    intact: broken === null && missingKeys.length === 0,
+    missing_keys: missingKeys,
     writers: walks.map(getReport),
     broken,
     warnings: [
@@ -101,8 +101,8 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
 function checkPublishedHead(walk: Walk): void {
   const { published, writer } = walk;
   // Without every key it is unknown.
-  const is_unknown = walk.trusted.present.size === 0 || walk.missing_keys.size > 0;
-  if (walk.broken !== null || published === 'missing' || is_unknown) return;
+  const isUnknown = walk.trusted.present.size === 0 || walk.missing_keys.size > 0;
+  if (walk.broken !== null || published === 'missing' || isUnknown) return;
   const file = `${writer}/head.json`;
   if (published === 'empty')
     walk.warnings.push(
@@ -156,20 +156,20 @@ interface WalkOptions extends VerifyOptions {
 
 async function openMeter({ dir, onProgress }: VerifyOptions): Promise<WalkOptions['onRead']> {
   if (onProgress === undefined) return () => {};
-  const total_bytes = await countJournalBytes(dir);
-  let done_bytes = 0;
+  const totalBytes = await countJournalBytes(dir);
+  let doneBytes = 0;
   return (bytes) => {
     // A chain that is walked again is not counted twice.
-    done_bytes = Math.min(total_bytes, done_bytes + bytes);
-    onProgress({ done_bytes, total_bytes });
+    doneBytes = Math.min(totalBytes, doneBytes + bytes);
+    onProgress({ done_bytes: doneBytes, total_bytes: totalBytes });
   };
 }
 
 /** The audit events of retention, by writer and last deleted record. */
 type RetentionEvents = Map<string, { readonly event_id: string; readonly last_hash: unknown }>;
 
-function buildRetentionKey(writer: unknown, last_seq: unknown): string {
-  return `${writer} ${last_seq}`;
+function buildRetentionKey(writer: unknown, lastSeq: unknown): string {
+  return `${writer} ${lastSeq}`;
 }
 
 /** Names the event that recorded the deletion of a chain's beginning, which must agree on the last hash. */
@@ -255,7 +255,7 @@ async function walkOnce(
 
 async function startWalk(
   writer: string,
-  first_seq: number | null,
+  firstSeq: number | null,
   options: WalkOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
@@ -284,7 +284,7 @@ async function startWalk(
     events: 0,
     erased_actions: 0,
     checkpoints: 0,
-    first_seq: first_seq ?? 0,
+    first_seq: firstSeq ?? 0,
     unsigned_tail: 0,
     torn_bytes: 0,
     cuts: 0,
@@ -302,9 +302,9 @@ async function startWalk(
   if (retired === 'unsigned') {
     walk.broken = { writer, file: `${writer}/retired.json`, line: null, seq: 1, reason: RETIRED_UNSIGNED };
   } else if (retired !== null) {
-    const { last_seq, head_hash: last_hash, timestamp } = retired;
+    const { last_seq, head_hash: lastHash, timestamp } = retired;
     walk.retired_seq = last_seq;
-    walk.retired = { last_seq, last_hash, timestamp, event_id: null };
+    walk.retired = { last_seq, last_hash: lastHash, timestamp, event_id: null };
     startAfter(walk, retired.last_seq, retired.head_hash);
   }
   return walk;
@@ -314,17 +314,17 @@ const HEAD_UNSIGNED = 'The last checkpoint is not as a key that is believed has 
 const RETIRED_UNSIGNED = 'The record of deleted files is not signed by a key that is believed.';
 
 /** Starts after the records that age has deleted. A stop in the middle of deleting may have left the last file. */
-function startAfter(walk: Walk, last_seq: number, head_hash: string): void {
-  if (walk.first_seq === 0 || walk.first_seq > last_seq) {
-    walk.head = { seq: last_seq, record_hash: head_hash };
-    const known = [...walk.waypoints.keys()].filter((seq) => seq <= last_seq);
+function startAfter(walk: Walk, lastSeq: number, headHash: string): void {
+  if (walk.first_seq === 0 || walk.first_seq > lastSeq) {
+    walk.head = { seq: lastSeq, record_hash: headHash };
+    const known = [...walk.waypoints.keys()].filter((seq) => seq <= lastSeq);
     for (const seq of known) walk.waypoints.delete(seq);
     return;
   }
   walk.head = { seq: walk.first_seq - 1, record_hash: '' };
   walk.linked = walk.first_seq === 1;
   if (walk.linked) walk.head = CHAIN_START;
-  walk.waypoints.set(last_seq, { record_hash: head_hash, source: 'the record of deleted files' });
+  walk.waypoints.set(lastSeq, { record_hash: headHash, source: 'the record of deleted files' });
 }
 
 /** The number of lines after which the progress is reported, and an abort is noticed. */
@@ -343,28 +343,28 @@ async function walkSegment(
   }
   walk.segments += 1;
   const { size } = await stat(segment.path).catch(() => ({ size: 0 }));
-  let line_number = 0;
+  let lineNumber = 0;
   let reported = 0;
   try {
     for await (const line of readJournalLines(segment)) {
-      line_number += 1;
-      if (line_number % CHECK_LINES === 0) {
+      lineNumber += 1;
+      if (lineNumber % CHECK_LINES === 0) {
         signal?.throwIfAborted();
         // The bytes of a compressed file are counted at its end.
         if (!segment.gzip) onRead(line.end - reported);
         reported = line.end;
       }
-      if (line.whole) checkLine(walk, file, line_number, line.bytes);
-      else checkTorn(walk, file, line_number, line.bytes.length, newest && !segment.gzip);
+      if (line.whole) checkLine(walk, file, lineNumber, line.bytes);
+      else checkTorn(walk, file, lineNumber, line.bytes.length, newest && !segment.gzip);
       if (walk.broken !== null) return;
     }
     onRead(segment.gzip ? size : Math.max(0, size - reported));
   } catch {
     signal?.throwIfAborted();
-    breakAt(walk, file, line_number + 1, 'The file cannot be read to its end.');
+    breakAt(walk, file, lineNumber + 1, 'The file cannot be read to its end.');
     return;
   }
-  if (line_number === 0 && !newest) breakAt(walk, file, 1, 'The file is empty.');
+  if (lineNumber === 0 && !newest) breakAt(walk, file, 1, 'The file is empty.');
 }
 
 function checkLine(walk: Walk, file: string, line: number, bytes: Buffer): void {
@@ -442,9 +442,9 @@ function countCut(walk: Walk, record: JournalRecord & { kind: 'cut' }): void {
   );
 }
 
-function checkTorn(walk: Walk, file: string, line: number, bytes: number, may_be_torn: boolean): void {
+function checkTorn(walk: Walk, file: string, line: number, bytes: number, mayBeTorn: boolean): void {
   walk.torn_bytes += bytes;
-  if (!may_be_torn) breakAt(walk, file, line, 'The file ends in the middle of a record.');
+  if (!mayBeTorn) breakAt(walk, file, line, 'The file ends in the middle of a record.');
 }
 
 /** Reports a chain that ends before a waypoint. */
@@ -480,7 +480,7 @@ function getReport(walk: Walk): WriterReport {
     cuts,
     retired,
   } = walk;
-  const { seq: last_seq, record_hash: last_hash } = walk.head;
+  const { seq: lastSeq, record_hash: lastHash } = walk.head;
   return {
     writer,
     segments,
@@ -489,8 +489,8 @@ function getReport(walk: Walk): WriterReport {
     erased_actions,
     checkpoints,
     first_seq,
-    last_seq,
-    last_hash,
+    last_seq: lastSeq,
+    last_hash: lastHash,
     unsigned_tail,
     torn_bytes,
     cuts,

@@ -29,17 +29,17 @@ export async function countWindowFields(
 ): Promise<WindowCounts> {
   const { tenants, agents } = window;
   const sums: Sums = new Map(fields.map((field) => [field, new Map()]));
-  const whole_from_ms = Math.ceil(window.since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  const whole_to_ms = Math.floor(window.until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  if (whole_from_ms >= whole_to_ms) await addEvents(index, window, fields, sums);
+  const wholeFromMs = Math.ceil(window.since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const wholeToMs = Math.floor(window.until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  if (wholeFromMs >= wholeToMs) await addEvents(index, window, fields, sums);
   else {
     for (const by of fields) {
-      const period = { since_ms: whole_from_ms, until_ms: whole_to_ms };
+      const period = { since_ms: wholeFromMs, until_ms: wholeToMs };
       for (const each of await countEventsBy(index, { by, ...period, tenants, agents }))
         addCount(sums, by, each);
     }
-    await addEvents(index, { ...window, until_ms: whole_from_ms }, fields, sums);
-    await addEvents(index, { ...window, since_ms: whole_to_ms }, fields, sums);
+    await addEvents(index, { ...window, until_ms: wholeFromMs }, fields, sums);
+    await addEvents(index, { ...window, since_ms: wholeToMs }, fields, sums);
   }
   return Object.fromEntries(
     [...sums].map(([field, counts]) => [field, [...counts.values()].toSorted(compareCounts)]),
@@ -65,8 +65,8 @@ async function addEvents(
 
 function listValues(field: CountField, event: AuditEvent): readonly string[] {
   // As in the counts, an event of an approval request has a mark in every field and is left out.
-  const is_counted = !listCountedValues('boundary', event).some((value) => value.startsWith(APPROVAL_MARK));
-  if (!is_counted) return [];
+  const isCounted = !listCountedValues('boundary', event).some((value) => value.startsWith(APPROVAL_MARK));
+  if (!isCounted) return [];
   if (field === 'agent') return [event.agent_id];
   if (field === 'tenant') return [event.tenant_id];
   return isTallyField(field) ? listCountedValues(field, event) : [];

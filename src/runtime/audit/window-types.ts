@@ -78,7 +78,7 @@ export interface WindowQueries {
   /** Lists the approval requests that were made in the window, oldest first. */
   readonly listApprovalHistories: (window: EventWindow) => Promise<readonly ApprovalHistory[]>;
   /** Lists the chains that have records from before the end of the window, by writer. */
-  readonly listChainStates: (until_ms: number) => Promise<readonly ChainState[]>;
+  readonly listChainStates: (untilMs: number) => Promise<readonly ChainState[]>;
   /** Returns the time of the oldest event that is kept; `null` if there is none. */
   readonly findOldestEvent: () => Promise<number | null>;
 }

@@ -227,12 +227,12 @@ const failures: readonly (readonly [string, RequestListener, Partial<ClassifierS
 test('a failure adds nothing, or blocks if the operator wants that', async (t) => {
   let ran = 0;
   for (const [name, answer, parts, failure] of failures) {
-    for (const on_failure of ['ignore', 'block'] as const) {
-      const started = await startTestClassifier(t, answer, { ...parts, on_failure });
+    for (const onFailure of ['ignore', 'block'] as const) {
+      const started = await startTestClassifier(t, answer, { ...parts, on_failure: onFailure });
       const { verdict, event } = await decideCrossing(buildExampleCrossing('hello'), started.classifiers);
-      const [decision, rule_name] =
-        on_failure === 'block' ? ['block', 'coverage.exceeded'] : ['allow', 'default.allow'];
-      assert.deepEqual([verdict.decision, verdict.rule], [decision, rule_name], `${name}, ${on_failure}`);
+      const [decision, ruleName] =
+        onFailure === 'block' ? ['block', 'coverage.exceeded'] : ['allow', 'default.allow'];
+      assert.deepEqual([verdict.decision, verdict.rule], [decision, ruleName], `${name}, ${onFailure}`);
       assert.deepEqual(event.metadata.classifiers_failed, ['scorer'], name);
       assert.deepEqual(started.failures, [failure, `scorer ${failure}`], name);
       assert.ok(!JSON.stringify(event).includes('blockhead'));

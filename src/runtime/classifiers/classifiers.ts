@@ -34,13 +34,13 @@ export function openClassifiers(
   const opened = parts.settings.map((settings) => openClassifier(settings, parts));
   return {
     classify: async (crossing, found) => {
-      const content_text = buildContentText(crossing.content);
-      if (content_text.text.trim() === '') return NOTHING;
+      const contentText = buildContentText(crossing.content);
+      if (contentText.text.trim() === '') return NOTHING;
       const called = opened.filter(({ settings }) => appliesTo(settings, crossing));
       const answers = await Promise.all(
-        called.map(async ({ settings, call }) => ({ settings, answer: await call(crossing, content_text) })),
+        called.map(async ({ settings, call }) => ({ settings, answer: await call(crossing, contentText) })),
       );
-      return buildClassification(answers, content_text, crossing, found);
+      return buildClassification(answers, contentText, crossing, found);
     },
     close: async () => {
       await Promise.all(opened.map(({ close }) => close()));
@@ -53,7 +53,7 @@ const NOTHING: Classification = { findings: [], coverage: { status: 'full' }, fa
 interface OpenClassifier {
   readonly settings: ClassifierSettings;
   /** Calls the classifier within its deadline and counts the call. Never rejects. */
-  readonly call: (crossing: Crossing, content_text: ContentText) => Promise<ClassifierAnswer>;
+  readonly call: (crossing: Crossing, contentText: ContentText) => Promise<ClassifierAnswer>;
   readonly close: () => Promise<void>;
 }
 
@@ -76,11 +76,11 @@ function openClassifier(
   };
   return {
     settings,
-    call: async (crossing, content_text) => {
-      const began_ms = performance.now();
-      const answer = await callOnce(crossing, content_text);
+    call: async (crossing, contentText) => {
+      const beganMs = performance.now();
+      const answer = await callOnce(crossing, contentText);
       const { failure } = answer;
-      count(settings.name, failure ?? 'answered', (performance.now() - began_ms) / 1_000);
+      count(settings.name, failure ?? 'answered', (performance.now() - beganMs) / 1_000);
       if (failure !== null) onFailure(settings.name, failure);
       return answer;
     },
@@ -103,12 +103,12 @@ interface AnsweredClassifier {
 
 function buildClassification(
   answers: readonly AnsweredClassifier[],
-  content_text: ContentText,
+  contentText: ContentText,
   { content }: Crossing,
   found: readonly JudgedFinding[],
 ): Classification {
   const findings = answers.flatMap(({ settings, answer }) =>
-    answer.findings === null ? [] : buildFindings(settings, answer.findings, content_text),
+    answer.findings === null ? [] : buildFindings(settings, answer.findings, contentText),
   );
   const failed = answers.filter(({ answer }) => answer.failure !== null);
   const leaves = new Set(findings.filter(({ is_whole }) => is_whole !== true).map(({ leaf }) => leaf));
@@ -117,7 +117,7 @@ function buildClassification(
     findings: findings.map((finding) =>
       finding.is_whole === true ? finding : { ...finding, path: paths.get(finding.leaf) ?? null },
     ),
-    coverage: getCoverage(failed, content_text),
+    coverage: getCoverage(failed, contentText),
     failed: failed.map(({ settings }) => settings.name),
   };
 }
@@ -147,13 +147,13 @@ export const REASONS: Readonly<Record<ClassifierFailure, string>> = {
 function buildFindings(
   { name, labels }: ClassifierSettings,
   answered: readonly ClassifierFinding[],
-  content_text: ContentText,
+  contentText: ContentText,
 ): Finding[] {
   const counted = answered.filter(
     ({ label, score }) => Object.hasOwn(labels, label) && score >= labels[label]!.score_min,
   );
   const places = counted.flatMap(({ place }) => (place === null ? [] : [place.start, place.end]));
-  const units = convertFromCodePoints(content_text.text, places);
+  const units = convertFromCodePoints(contentText.text, places);
   let at = 0;
   return counted.map(({ label, place }) => {
     const { tag, severity } = labels[label]!;
@@ -166,7 +166,7 @@ function buildFindings(
       path: null,
       source: 'classifier',
     } as const;
-    const range = place === null ? null : findContentPlace(content_text, units[at++]!, units[at++]!);
+    const range = place === null ? null : findContentPlace(contentText, units[at++]!, units[at++]!);
     return range === null ? { ...about, leaf: 0, start: 0, end: 0, is_whole: true } : { ...about, ...range };
   });
 }

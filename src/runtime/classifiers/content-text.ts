@@ -35,8 +35,8 @@ export function findContentPlace(
   const leaf = findLeaf(offsets, start);
   const offset = offsets[leaf];
   const next = offsets[leaf + 1];
-  const leaf_end = next === undefined ? text.length : next - 1;
-  if (offset === undefined || end > leaf_end) return null;
+  const leafEnd = next === undefined ? text.length : next - 1;
+  if (offset === undefined || end > leafEnd) return null;
   return { leaf, start: start - offset, end: end - offset };
 }
 

@@ -14,18 +14,18 @@ type Fields = Readonly<Record<string, unknown>>;
  * Parses the body of an answer: `{"findings": [{"label", "score", "start"?, "end"?}]}`. Returns `null` if any part of it
  * is invalid, because the rest of such an answer is not reliable either. Unknown members are ignored.
  *
- * @param points_count - the length of the text in Unicode code points
+ * @param pointsCount - the length of the text in Unicode code points
  */
 export function parseClassifierAnswer(
   body: Buffer,
-  points_count: number,
+  pointsCount: number,
 ): readonly ClassifierFinding[] | null {
   const answer = parseFields(body);
   const listed = answer?.findings;
   if (!Array.isArray(listed) || listed.length > FINDINGS_MAX) return null;
   const findings: ClassifierFinding[] = [];
   for (const each of listed as readonly unknown[]) {
-    const finding = parseFinding(each, points_count);
+    const finding = parseFinding(each, pointsCount);
     if (finding === null) return null;
     findings.push(finding);
   }
@@ -45,17 +45,17 @@ function toFields(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
 
-function parseFinding(value: unknown, points_count: number): ClassifierFinding | null {
+function parseFinding(value: unknown, pointsCount: number): ClassifierFinding | null {
   const fields = toFields(value);
   if (fields === null) return null;
   const { label, score, start = null, end = null } = fields;
   if (typeof label !== 'string' || label === '' || label.length > LABEL_UNITS_MAX) return null;
   if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return null;
   if (start === null && end === null) return { label, score, place: null };
-  if (!isOffset(start, points_count) || !isOffset(end, points_count) || start >= end) return null;
+  if (!isOffset(start, pointsCount) || !isOffset(end, pointsCount) || start >= end) return null;
   return { label, score, place: { start, end } };
 }
 
-function isOffset(value: unknown, points_count: number): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= points_count;
+function isOffset(value: unknown, pointsCount: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= pointsCount;
 }

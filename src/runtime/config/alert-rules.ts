@@ -43,9 +43,9 @@ function describeUnknownChannel(channels: ReadonlySet<string>): string {
 }
 
 function findDurationProblems({ window, cooldown, after, source }: AlertRuleSettings): ValueProblem[] {
-  const window_ms = parseDurationMs(window);
+  const windowMs = parseDurationMs(window);
   const problems: ValueProblem[] = [];
-  if (window_ms < WINDOW_MS_MIN || window_ms > WINDOW_MS_MAX)
+  if (windowMs < WINDOW_MS_MIN || windowMs > WINDOW_MS_MAX)
     problems.push({ steps: ['window'], message: 'must be from `10s` to `7d`' });
   if (parseDurationMs(cooldown) > WINDOW_MS_MAX)
     problems.push({ steps: ['cooldown'], message: 'must be at most `7d`' });

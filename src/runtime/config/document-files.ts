@@ -79,19 +79,19 @@ export function isReadByConfig({ paths, plugins, origin }: Config, path: string)
 
 /** Returns whether a pattern is a default. A default pattern may match no file without a warning. */
 function isDefault(key: PathKey, pattern: string): boolean {
-  const default_patterns: readonly string[] = configSchema.properties.paths.properties[key].default;
-  return default_patterns.includes(pattern);
+  const defaultPatterns: readonly string[] = configSchema.properties.paths.properties[key].default;
+  return defaultPatterns.includes(pattern);
 }
 
-async function addFile(files: Map<string, DocumentFile>, path: string, base_dir: string): Promise<void> {
+async function addFile(files: Map<string, DocumentFile>, path: string, baseDir: string): Promise<void> {
   // A dangling link keeps its own name. Reading it reports the problem.
   const real = await realpath(path).catch(() => path);
-  if (!files.has(real)) files.set(real, { path, label: buildFileLabel(path, base_dir) });
+  if (!files.has(real)) files.set(real, { path, label: buildFileLabel(path, baseDir) });
 }
 
 /** Returns the name of a file in messages: relative to the configuration's folder if the file is below it. */
-export function buildFileLabel(path: string, base_dir: string): string {
-  const label = relative(base_dir, path);
+export function buildFileLabel(path: string, baseDir: string): string {
+  const label = relative(baseDir, path);
   return label.startsWith('..') || isAbsolute(label) ? path : label;
 }
 
@@ -108,22 +108,22 @@ const PASSED: Readonly<Record<'documents' | 'cases' | 'code', RegExp | null>> = 
  */
 export async function findFiles(
   pattern: string,
-  base_dir: string,
+  baseDir: string,
   wanted: keyof typeof PASSED = 'documents',
 ): Promise<PatternRead> {
-  const literal = resolve(base_dir, pattern);
+  const literal = resolve(baseDir, pattern);
   const there = await stat(literal).catch(() => null);
   if (there?.isDirectory())
     return { paths: [], wrong: 'is a folder; name its files, for instance with `/*.yaml` behind it' };
   if (there !== null) return { paths: [literal], wrong: null };
   if (!MAGIC.test(pattern))
     return { paths: [], wrong: 'names a file that does not exist or may not be read' };
-  const from = await readFolderState(getStaticPart(pattern, base_dir));
+  const from = await readFolderState(getStaticPart(pattern, baseDir));
   if (from === 'refused') return { paths: [], wrong: 'names a folder that may not be read by this user' };
   if (from === 'missing') return { paths: [], wrong: null };
   const paths: string[] = [];
-  for await (const found of glob(pattern, { cwd: base_dir })) {
-    const path = resolve(base_dir, found);
+  for await (const found of glob(pattern, { cwd: baseDir })) {
+    const path = resolve(baseDir, found);
     if (await isFolder(path)) continue;
     if (PASSED[wanted]?.test(path)) continue;
     paths.push(path);
@@ -133,11 +133,11 @@ export async function findFiles(
 }
 
 /** Returns the folder of a pattern before its first wildcard. */
-function getStaticPart(pattern: string, base_dir: string): string {
+function getStaticPart(pattern: string, baseDir: string): string {
   const steps = pattern.split('/');
   const first = steps.findIndex((step) => MAGIC.test(step));
   const prefix = steps.slice(0, first).join('/');
-  return resolve(base_dir, pattern.startsWith('/') ? join('/', prefix) : prefix);
+  return resolve(baseDir, pattern.startsWith('/') ? join('/', prefix) : prefix);
 }
 
 /**

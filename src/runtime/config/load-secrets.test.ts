@@ -141,8 +141,8 @@ test('every key that sounds like a credential takes a reference only', () => {
     const sounds =
       /secret|password|token|credential|_key|api_?key|routing/.test(name) &&
       !/_env$|_file$|_name$/.test(name);
-    const holds_text = [schema.type].flat().includes('string') && schema.enum === undefined;
-    if (sounds && holds_text && schema['x-credential'] !== true) suspects.push(path);
+    const holdsText = [schema.type].flat().includes('string') && schema.enum === undefined;
+    if (sounds && holdsText && schema['x-credential'] !== true) suspects.push(path);
     for (const [key, property] of Object.entries(schema.properties ?? {})) visit(property, `${path}.${key}`);
     for (const choice of schema.oneOf ?? []) visit(choice, path);
     if (schema.items !== undefined) visit(schema.items, `${path}[]`);

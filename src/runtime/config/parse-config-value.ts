@@ -71,8 +71,8 @@ function describeWrongValueType(
   steps: readonly PathStep[],
 ): string {
   const key = String(steps.at(-1) ?? '');
-  const takes_text = getTypes(schema.items ?? {}).includes('string');
-  const wrong = describeWrongType(types, getDescribableValue(written), key, takes_text);
+  const takesText = getTypes(schema.items ?? {}).includes('string');
+  const wrong = describeWrongType(types, getDescribableValue(written), key, takesText);
   const files = steps.length === 1 && typeof written === 'string' ? findFilesKey(key, at.root) : null;
   return files === null ? wrong : `${wrong}. Name the files in \`${files}\``;
 }
@@ -275,11 +275,11 @@ function findNumberProblem(value: number, { minimum, maximum }: ConfigSchema): s
 const PATTERN_CHARACTERS_MAX = 4_096;
 
 function findTextProblem(value: string, schema: ConfigSchema, shown: unknown): string | null {
-  const has_pattern = schema.pattern !== undefined;
-  const is_empty = value === '' && (schema.minLength ?? 0) > 0;
-  if (has_pattern && value.length > PATTERN_CHARACTERS_MAX)
+  const hasPattern = schema.pattern !== undefined;
+  const isEmpty = value === '' && (schema.minLength ?? 0) > 0;
+  if (hasPattern && value.length > PATTERN_CHARACTERS_MAX)
     return `is longer than ${Math.min(schema.maxLength ?? PATTERN_CHARACTERS_MAX, PATTERN_CHARACTERS_MAX)} characters`;
-  if (has_pattern && !is_empty && !new RegExp(schema.pattern).test(value)) {
+  if (hasPattern && !isEmpty && !new RegExp(schema.pattern).test(value)) {
     const expects = schema['x-expects'] ?? NOT_AS_EXPECTED;
     return shown === undefined ? expects : `${expects}${suggestDuration(value, schema.pattern)}`;
   }

@@ -35,7 +35,7 @@ export function findPlainAddresses(
     ),
   ];
   return places
-    .filter(([is_used, address]) => is_used && address !== undefined && isPlain(address))
+    .filter(([isUsed, address]) => isUsed && address !== undefined && isPlain(address))
     .map(([, , steps, what]) => {
       const message = `is not \`https\`: ${what} cross the network in the clear`;
       return buildConfigProblem(origin.label, steps, message, lineOf(steps), 'warning');

@@ -29,6 +29,6 @@ export function endSentence(words: string): string {
 /** Formats a problem as one line for a terminal or a log: `service.yaml:12: \`server.port\` must be ...`. */
 export function formatProblem(problem: Omit<DocumentProblem, 'level'>): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
-  const names_path = problem.path === '' || problem.message.includes(problem.path);
-  return names_path ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
+  const namesPath = problem.path === '' || problem.message.includes(problem.path);
+  return namesPath ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
 }

@@ -13,18 +13,18 @@ export type TextRead =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads a regular file of UTF-8 text, of at most `bytes_max` bytes. Follows symbolic links. Rejects folders, pipes and
+ * Reads a regular file of UTF-8 text, of at most `bytesMax` bytes. Follows symbolic links. Rejects folders, pipes and
  * devices, because reading one might never end.
  */
-export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promise<TextRead> {
+export async function readText(path: string, bytesMax = FILE_BYTES_MAX): Promise<TextRead> {
   try {
     const file = await open(path, O_RDONLY_NONBLOCK);
     try {
       const stats = await file.stat();
       if (!stats.isFile()) return { ok: false, message: 'is not a regular file' };
-      if (stats.size > bytes_max) return buildTooLargeRead(bytes_max);
-      const bytes = await readUntil(file, bytes_max);
-      return bytes.length > bytes_max ? buildTooLargeRead(bytes_max) : decodeText(bytes);
+      if (stats.size > bytesMax) return buildTooLargeRead(bytesMax);
+      const bytes = await readUntil(file, bytesMax);
+      return bytes.length > bytesMax ? buildTooLargeRead(bytesMax) : decodeText(bytes);
     } finally {
       await file.close();
     }
@@ -36,11 +36,11 @@ export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promis
 const CHUNK_BYTES = 65_536;
 
 /**
- * Reads a whole file, but at most slightly more than `bytes_max`, which is enough to detect a file that is too large.
+ * Reads a whole file, but at most slightly more than `bytesMax`, which is enough to detect a file that is too large.
  */
-async function readUntil(file: Awaited<ReturnType<typeof open>>, bytes_max: number): Promise<Buffer> {
+async function readUntil(file: Awaited<ReturnType<typeof open>>, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for (let length = 0; length <= bytes_max; ) {
+  for (let length = 0; length <= bytesMax; ) {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES));
     if (bytesRead === 0) break;
     chunks.push(buffer.subarray(0, bytesRead));
@@ -57,8 +57,8 @@ function decodeText(bytes: Uint8Array): TextRead {
   }
 }
 
-function buildTooLargeRead(bytes_max: number): TextRead {
-  return { ok: false, message: `is larger than ${bytes_max} bytes` };
+function buildTooLargeRead(bytesMax: number): TextRead {
+  return { ok: false, message: `is larger than ${bytesMax} bytes` };
 }
 
 function getReason(error: unknown): string {

@@ -8,9 +8,9 @@ type Server = Config['mcp']['servers'][number];
 export function checkMcpRequirements({ mcp }: Pick<Config, 'mcp'>): ValueProblem[] {
   return mcp.servers.flatMap((server, i) => {
     const at = (...steps: readonly PathStep[]) => ['mcp', 'servers', i, ...steps];
-    const is_twice = mcp.servers.findIndex(({ name }) => name === server.name) < i;
+    const isTwice = mcp.servers.findIndex(({ name }) => name === server.name) < i;
     return [
-      ...(is_twice ? [buildProblem(at('name'), 'is the name of two servers')] : []),
+      ...(isTwice ? [buildProblem(at('name'), 'is the name of two servers')] : []),
       ...checkTransport(server, at),
       ...checkAddress(server, at),
       ...checkHeaders(server, at),
@@ -27,8 +27,8 @@ function checkTransport({ url, command, bearer_token, headers, env }: Server, at
     return env.length === 0
       ? []
       : [buildProblem(at('env'), 'is for a `command`, and has no effect on a `url`')];
-  const has_credential = bearer_token !== undefined || Object.keys(headers).length > 0;
-  return has_credential ? [buildProblem(at(), 'has a `command`, which is sent no headers; see `env`')] : [];
+  const hasCredential = bearer_token !== undefined || Object.keys(headers).length > 0;
+  return hasCredential ? [buildProblem(at(), 'has a `command`, which is sent no headers; see `env`')] : [];
 }
 
 function checkAddress({ url }: Server, at: At): ValueProblem[] {

@@ -90,13 +90,13 @@ const NOT_FREE = new Set([
 function checkHeaders({ providers }: Proxy): ValueProblem[] {
   return providers.flatMap(({ headers, auth_header }, i) => {
     const own = Object.keys(headers).flatMap((name) => {
-      const is_key = name.toLowerCase() === auth_header?.toLowerCase();
-      if (!NOT_FREE.has(name.toLowerCase()) && !is_key) return [];
+      const isKey = name.toLowerCase() === auth_header?.toLowerCase();
+      if (!NOT_FREE.has(name.toLowerCase()) && !isKey) return [];
       const message = 'may not be set here; a key goes into `api_key`, its header into `auth_header`';
       return [buildProblem(['proxy', 'providers', i, 'headers', name], message)];
     });
-    const is_settled = ['host', 'content-length', 'transfer-encoding', 'connection'];
-    if (!is_settled.includes(auth_header?.toLowerCase() ?? '')) return own;
+    const isSettled = ['host', 'content-length', 'transfer-encoding', 'connection'];
+    if (!isSettled.includes(auth_header?.toLowerCase() ?? '')) return own;
     return [...own, buildProblem(['proxy', 'providers', i, 'auth_header'], 'is no header for a key')];
   });
 }

@@ -1,17 +1,17 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { buildSection, Type } from '../../core/schema.ts';
 
-const master_key = Type.String({ minLength: 32, maxLength: 4096, 'x-credential': true });
+const masterKey = Type.String({ minLength: 32, maxLength: 4096, 'x-credential': true });
 
 /** `memory`: the memory of agents. Memory documents define its contents and retention. */
 export const memorySectionSchema = buildSection(
   {
     master_key: Type.Optional({
-      ...master_key,
+      ...masterKey,
       description:
         'Key from which the key of each agent is derived: at least 32 characters, `${NAME}`. Without it the service creates `memory-key` in the state folder. Services that share a store need the same one.',
     }),
-    previous_keys: Type.Array(master_key, {
+    previous_keys: Type.Array(masterKey, {
       maxItems: 16,
       default: [],
       description:

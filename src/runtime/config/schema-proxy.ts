@@ -182,7 +182,7 @@ const timeouts = buildSection(
   },
 );
 
-const circuit_breaker = buildSection(
+const circuitBreaker = buildSection(
   {
     failures: Type.Integer({
       minimum: 1,
@@ -263,7 +263,7 @@ export const proxySchema = buildSection(
     providers: Type.Array(provider, { maxItems: 100, default: [], description: 'Providers.' }),
     models,
     fallbacks,
-    circuit_breaker,
+    circuit_breaker: circuitBreaker,
     response_bytes_max: Type.Integer({
       minimum: 1_024,
       maximum: 1_073_741_824,

@@ -18,8 +18,8 @@ test('no spelling of a blocked name passes the kill switch', (t) => {
       .filter((each) => each !== '\u2800')
       .flatMap((each) => [`rogue${each}`, `ro${each}gue`]),
   ];
-  for (const agent_id of spelled)
-    assert.notEqual(findBlock({ ...names, agent_id }), null, JSON.stringify(agent_id));
-  for (const agent_id of ['rogue2', 'rouge', 'bot', 'ro gue'])
-    assert.equal(findBlock({ ...names, agent_id }), null, agent_id);
+  for (const agentId of spelled)
+    assert.notEqual(findBlock({ ...names, agent_id: agentId }), null, JSON.stringify(agentId));
+  for (const agentId of ['rogue2', 'rouge', 'bot', 'ro gue'])
+    assert.equal(findBlock({ ...names, agent_id: agentId }), null, agentId);
 });

@@ -22,8 +22,8 @@ export type FindAgentBlock = (
  * Returns the key that all spellings of an agent's name share: the kill switch ignores case, compatible letters,
  * accents and characters without width.
  */
-export function buildAgentKey(agent_id: string): string {
-  return agent_id.normalize('NFKD').replace(UNSEEN, '').trim().toLowerCase();
+export function buildAgentKey(agentId: string): string {
+  return agentId.normalize('NFKD').replace(UNSEEN, '').trim().toLowerCase();
 }
 
 const UNSEEN = /[\p{Zl}\p{Zp}\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -32,16 +32,16 @@ const UNSEEN = /[\p{Zl}\p{Zp}\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_P
  * Returns the path of the list. It is a copy of the store's table, so that a hook can read it without opening
  * the store.
  */
-function getListPath(state_dir: string): string {
-  return join(state_dir, 'blocked-agents.json');
+function getListPath(stateDir: string): string {
+  return join(stateDir, 'blocked-agents.json');
 }
 
 /** Writes the list for all processes on this state folder, unless it is unchanged. */
-export function writeAgentList(state_dir: string, keys: readonly string[]): void {
+export function writeAgentList(stateDir: string, keys: readonly string[]): void {
   const text = JSON.stringify([...keys].sort());
-  const current = readText(getListPath(state_dir));
+  const current = readText(getListPath(stateDir));
   if (current === null && keys.length === 0) return;
-  if (current?.trim() !== text) writePrivateFile(getListPath(state_dir), text, 'replace');
+  if (current?.trim() !== text) writePrivateFile(getListPath(stateDir), text, 'replace');
 }
 
 /** The longest age of the list by which a decision is made. */
@@ -51,15 +51,15 @@ const LOOK_MS = 250;
  * Opens the list of blocked agents in a state folder. The file is checked at most four times a second. A file
  * that exists but cannot be read blocks every agent.
  */
-export function openAgentList(state_dir: string): FindAgentBlock {
-  const path = getListPath(state_dir);
-  let looked_ms = Number.NEGATIVE_INFINITY;
+export function openAgentList(stateDir: string): FindAgentBlock {
+  const path = getListPath(stateDir);
+  let lookedMs = Number.NEGATIVE_INFINITY;
   let version = '';
   let keys: ReadonlySet<string> | null = new Set();
   const refresh = (): void => {
-    const now_ms = performance.now();
-    if (now_ms - looked_ms < LOOK_MS) return;
-    looked_ms = now_ms;
+    const nowMs = performance.now();
+    if (nowMs - lookedMs < LOOK_MS) return;
+    lookedMs = nowMs;
     try {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
       const next = stats === undefined ? '' : `${stats.ino}:${stats.mtimeNs}:${stats.size}`;

@@ -43,7 +43,7 @@ export interface ApprovalQuestion {
   /** If true, a request for exactly this crossing counts when the named one does not match or none is named. */
   readonly reuse_approval?: boolean;
   /** Judges the same crossing again with these rules approved. */
-  readonly judgeWith: (approved_rules: readonly string[]) => Verdict;
+  readonly judgeWith: (approvedRules: readonly string[]) => Verdict;
 }
 
 /** Resolves a verdict that requires approval. Must not reject. */

@@ -153,7 +153,7 @@ test('the event names an allowlisted value by its fingerprint, and in a logged t
   const allowlist = [{ fingerprint, reason: 'r', owner: 'o', expires_ms: Number.POSITIVE_INFINITY }];
   const listing = { ...policy, detection: { ...policy.detection, allowlist } };
   const given = buildExampleCrossing(`Use key ${SECRET}, SSN ${SSN}`);
-  const verdict = judge(given, listing, (rule_id) => (rule_id === 'generic.sk_key' ? fingerprint : rule_id));
+  const verdict = judge(given, listing, (ruleId) => (ruleId === 'generic.sk_key' ? fingerprint : ruleId));
   assert.equal(verdict.allowlisted_findings.length, 1);
   const logged = { inputs: true, outputs: false };
   const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };

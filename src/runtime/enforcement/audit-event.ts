@@ -238,10 +238,8 @@ function addPlaces(
   metadata.finding_places = shown.map((finding) => {
     const { rule_id, leaf, start, end } = finding;
     const text = texts.get(leaf);
-    const is_known = text !== undefined && isAllowlistable(finding);
-    const fingerprint = is_known
-      ? sealFingerprint(rule_id, text.slice(start, end), event_id)
-      : NO_FINGERPRINT;
+    const isKnown = text !== undefined && isAllowlistable(finding);
+    const fingerprint = isKnown ? sealFingerprint(rule_id, text.slice(start, end), event_id) : NO_FINGERPRINT;
     return formatFindingPlace({ rule_id, text_index: leaf, start, end, fingerprint });
   });
 }

@@ -38,14 +38,14 @@ const AGENT_MESSAGE = 'agent_to_agent';
 export const NO_TEXT: Content = { kind: 'text', text: '' };
 
 /** Returns the actor of crossings that belong to no request. */
-export function buildUnknownActor(now_ms: number): ActorContext {
+export function buildUnknownActor(nowMs: number): ActorContext {
   return {
     tenant_id: 'default',
     agent_id: 'unknown',
     source_agent_id: null,
     session_id: null,
     declared_tags: [],
-    now_ms,
+    now_ms: nowMs,
   };
 }
 
@@ -86,14 +86,14 @@ export function buildToolCrossing(acting: ActorContext, use: ToolUse): Crossing 
 export function buildMessageCrossing(
   acting: ActorContext,
   content: Content,
-  destination_agent_id: string,
+  destinationAgentId: string,
 ): Crossing {
   return {
     ...acting,
     boundary: 'action',
     phase: 'message',
     content,
-    destination_agent_id,
+    destination_agent_id: destinationAgentId,
     tool: AGENT_MESSAGE,
   };
 }
@@ -107,7 +107,7 @@ export function presentForCall(
   presentCapability: PresentCapability,
 ): Promise<CrossingCapability> {
   const requested = { token, tool: use.tool, action: use.action, secret_key: null };
-  const has_credential = caller.kind !== 'anonymous';
-  const who = { tenant_id, agent_id, session_id, caller_id: caller.id, has_credential };
+  const hasCredential = caller.kind !== 'anonymous';
+  const who = { tenant_id, agent_id, session_id, caller_id: caller.id, has_credential: hasCredential };
   return presentCapability('use', { ...requested, ...who });
 }

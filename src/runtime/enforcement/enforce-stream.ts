@@ -128,8 +128,8 @@ async function decideStream(
   ports: EnforcementPorts,
   resolveOn: ResolveCrossing,
 ): Promise<UnrecordedRuling> {
-  const agent_block = checkAgentBlock(request, ports);
-  if (agent_block !== null) return agent_block;
+  const agentBlock = checkAgentBlock(request, ports);
+  if (agentBlock !== null) return agentBlock;
   const { policy } = ports;
   const needs = findSessionNeeds(request, policy, findContract(request, policy));
   return needs === null ? resolveOn(request) : decideWithSession(request, needs, resolveOn, ports);
@@ -148,9 +148,9 @@ async function resolveVerdict(
 ): Promise<UnrecordedRuling> {
   const { resolveApproval, policy } = ports;
   try {
-    const judged_texts = texts.end();
-    const whole = { ...crossing, content: mergeContents(judged_texts) };
-    const classified = await classifyStream(mergeVerdicts(judged_texts), whole, ports, conditions);
+    const judgedTexts = texts.end();
+    const whole = { ...crossing, content: mergeContents(judgedTexts) };
+    const classified = await classifyStream(mergeVerdicts(judgedTexts), whole, ports, conditions);
     const { verdict: judged } = classified;
     if (judged.action !== 'require_approval' || resolveApproval === undefined)
       return { crossing, ...classified, approval: null };
@@ -187,14 +187,14 @@ function openTexts({ policy, fingerprintOf = null }: EnforcementPorts, condition
       return timed.stream;
     },
     judge: (crossing, text) => {
-      const before_ms = performance.now();
+      const beforeMs = performance.now();
       const verdict = judge(
         { ...crossing, content: { kind: 'text', text } },
         policy,
         fingerprintOf,
         conditions,
       );
-      const ms = performance.now() - before_ms;
+      const ms = performance.now() - beforeMs;
       if (!isUntouched(verdict)) texts.push({ stream: createEndedStream(text), spent: { ms, verdict } });
       if (verdict.decision === 'block') return null;
       return verdict.content?.kind === 'text' ? verdict.content.text : text;
@@ -215,9 +215,9 @@ interface TimedText {
 function startTimed(inner: StreamGuard): TimedText {
   const spent: TimedText['spent'] = { ms: 0, verdict: null };
   const timed = (work: () => ReturnType<StreamGuard['end']>) => {
-    const before_ms = performance.now();
+    const beforeMs = performance.now();
     const released = work();
-    spent.ms += performance.now() - before_ms;
+    spent.ms += performance.now() - beforeMs;
     spent.verdict ??= released.verdict;
     return released;
   };

@@ -81,18 +81,18 @@ test('a record that throws at once is a block too', async () => {
 test('looks up the contract once per decision', async () => {
   for (const phase of ['request', 'response'] as const) {
     const ports = buildExamplePorts([]);
-    let looked_up = 0;
+    let lookedUp = 0;
     const policy = {
       ...ports.policy,
       get undeclared_tools() {
-        looked_up += 1;
+        lookedUp += 1;
         return 'allow' as const;
       },
     };
     const crossing = buildExampleCrossing(`My SSN is ${SSN}.`, { boundary: 'action', phase, tool: 'notes' });
     const { verdict } = await enforce(crossing, caller, 'intercept_tool', { ...ports, policy });
     assert.equal(verdict.findings.length, 1);
-    assert.equal(looked_up, 1, phase);
+    assert.equal(lookedUp, 1, phase);
   }
 });
 

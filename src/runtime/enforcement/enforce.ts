@@ -35,10 +35,10 @@ export async function enforce(
   caller: Caller,
   endpoint: Endpoint,
   ports: EnforcementPorts,
-  approval_request_id: string | null = null,
+  approvalRequestId: string | null = null,
   extras: EnforcementExtras = {},
 ): Promise<Ruling> {
-  const { recorded } = await decideCrossing(given, caller, endpoint, ports, approval_request_id, extras);
+  const { recorded } = await decideCrossing(given, caller, endpoint, ports, approvalRequestId, extras);
   return recorded;
 }
 
@@ -48,15 +48,15 @@ export async function decideCrossing(
   caller: Caller,
   endpoint: Endpoint,
   ports: EnforcementPorts,
-  approval_request_id: string | null = null,
+  approvalRequestId: string | null = null,
   { reuse_approval = false, ...extras }: EnforcementExtras = {},
 ): Promise<PendingRuling> {
   const context = openDecision(given, caller, endpoint, ports, extras);
   const { policy } = ports;
 
   // The kill switch comes first: nothing of a blocked agent is judged.
-  const agent_block = checkAgentBlock(given, ports);
-  if (agent_block !== null) return { ...agent_block, recorded: recordRuling(agent_block, 0, context) };
+  const agentBlock = checkAgentBlock(given, ports);
+  if (agentBlock !== null) return { ...agentBlock, recorded: recordRuling(agentBlock, 0, context) };
 
   // Load conditions.
   const conditions = hasConditions(policy) ? await loadConditionsOrNull(policy) : null;
@@ -66,8 +66,10 @@ export async function decideCrossing(
   const needs = findSessionNeeds(given, policy, contract);
 
   // Judge, call the classifiers, and resolve the approval.
-  const approval_context = extras.self_test ? null : { caller, approval_request_id, reuse_approval };
-  const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approval_context);
+  const approvalContext = extras.self_test
+    ? null
+    : { caller, approval_request_id: approvalRequestId, reuse_approval };
+  const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approvalContext);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
   const decided = await (needs === null ? resolve(given) : decideWithSession(given, needs, resolve, ports));
@@ -114,8 +116,8 @@ export function openDecision(
   ports: RecordingPorts,
   extras: EnforcementExtras = {},
 ): DecisionContext {
-  const event_id = ports.new_event_id(now_ms);
-  return { event_id, caller, endpoint, ports, extras, began_ms: performance.now() };
+  const eventId = ports.new_event_id(now_ms);
+  return { event_id: eventId, caller, endpoint, ports, extras, began_ms: performance.now() };
 }
 
 /**
@@ -143,27 +145,27 @@ export function refuseCrossing(
 /** Records a decision and counts it. `scan_ms` is the time of `judge`. Never rejects. */
 export async function recordRuling(
   decided: UnrecordedRuling,
-  scan_ms: number,
+  scanMs: number,
   context: DecisionContext,
 ): Promise<Ruling> {
   const { event_id, endpoint, ports, began_ms } = context;
   const crossing = replaceToolName(decided.crossing, context.extras);
   let shown: UnrecordedRuling = { ...decided, crossing };
-  let action_shown: string | undefined;
+  let actionShown: string | undefined;
   // The one catch around recording: a decision that is not recorded is not given.
   try {
     const event = buildEvent(shown, context);
     await ports.record(event);
-    if (ports.logged_texts?.exports_actions === true) action_shown = event.action_shown;
+    if (ports.logged_texts?.exports_actions === true) actionShown = event.action_shown;
   } catch (fault) {
     ports.onRecordFault?.(fault);
     shown = { crossing, verdict: buildUnrecordableVerdict(decided.verdict), approval: null };
   }
   const help = explainDenial(shown.verdict, ports.policy.rules, event_id);
-  const ruling: Ruling = { ...shown, event_id, help, scan_duration_ms: Math.round(scan_ms) };
+  const ruling: Ruling = { ...shown, event_id, help, scan_duration_ms: Math.round(scanMs) };
   if (context.extras.self_test) return ruling;
-  ports.onRuling?.(ruling, endpoint, scan_ms / 1_000);
-  ports.telemetry?.recordCheck({ ...ruling, action_shown, component: endpoint, began_ms });
+  ports.onRuling?.(ruling, endpoint, scanMs / 1_000);
+  ports.telemetry?.recordCheck({ ...ruling, action_shown: actionShown, component: endpoint, began_ms });
   return ruling;
 }
 
@@ -171,11 +173,11 @@ export async function recordRuling(
 function replaceToolName(crossing: Crossing, { recorded_tool }: EnforcementExtras): Crossing {
   const { tool, destination_agent_id } = crossing;
   if (recorded_tool === undefined || recorded_tool === tool) return crossing;
-  const is_tool = destination_agent_id === tool;
+  const isTool = destination_agent_id === tool;
   return {
     ...crossing,
     tool: recorded_tool,
-    destination_agent_id: is_tool ? recorded_tool : destination_agent_id,
+    destination_agent_id: isTool ? recorded_tool : destination_agent_id,
   };
 }
 
@@ -205,10 +207,10 @@ function buildEvent(
   const { logged_texts = NO_TEXTS, sealFingerprint = null } = extras.self_test ? {} : ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
   const about = markSelfTest(extras.buildMetadata?.(verdict), extras.self_test === true);
-  const failed_classifiers = classification?.failed ?? [];
+  const failedClassifiers = classification?.failed ?? [];
   const decided = {
     ...{ event_id, crossing: granted, verdict, approval, caller, endpoint, about },
-    failed_classifiers,
+    failed_classifiers: failedClassifiers,
   };
   const style = { logged: logged_texts, typed_redaction: policy.redaction.typed };
   return buildAuditEvent({ ...decided, ...style, sealFingerprint });
@@ -223,9 +225,9 @@ function buildUnrecordableVerdict({ coverage, policy_hash }: Verdict): Verdict {
 /** Returns a block that no finding caused. */
 function buildBlock(
   { rule, reason, fault = false, coverage = { status: 'full' } }: BlockReason,
-  { hash: policy_hash }: Pick<Policy, 'hash'>,
+  { hash: policyHash }: Pick<Policy, 'hash'>,
 ): Verdict {
-  return { ...BLOCK, rule, reason, fault, coverage, policy_hash };
+  return { ...BLOCK, rule, reason, fault, coverage, policy_hash: policyHash };
 }
 
 /** The common fields of every block that no finding caused. */

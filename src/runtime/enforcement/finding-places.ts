@@ -22,12 +22,12 @@ const PLACE = /^(\S+) (\d{1,9}) (\d{1,9}) (\d{1,9}) (\S+)$/;
 export function parseFindingPlaces(recorded: unknown): readonly (FindingPlace | null)[] {
   if (!Array.isArray(recorded)) return [];
   return recorded.map((entry: unknown) => {
-    const [, rule_id, text_index, start, end, fingerprint] =
+    const [, ruleId, textIndex, start, end, fingerprint] =
       (typeof entry === 'string' && PLACE.exec(entry)) || [];
-    if (rule_id === undefined || fingerprint === undefined) return null;
+    if (ruleId === undefined || fingerprint === undefined) return null;
     return {
-      rule_id,
-      text_index: Number(text_index),
+      rule_id: ruleId,
+      text_index: Number(textIndex),
       start: Number(start),
       end: Number(end),
       fingerprint,

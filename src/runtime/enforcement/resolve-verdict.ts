@@ -26,23 +26,24 @@ export function openVerdictResolver(
   { policy, fingerprintOf = null, resolveApproval, classifiers }: EnforcementPorts,
   conditions: ConditionEvaluator | null,
   contract: ContractMatch,
-  approval_context: ApprovalContext,
+  approvalContext: ApprovalContext,
 ): VerdictResolver {
-  let scan_ms = 0;
+  let scanMs = 0;
   let classification: Promise<Classification> | null = null;
   const judgeCrossing = (crossing: Crossing): Verdict =>
     judge(crossing, policy, fingerprintOf, conditions, contract);
   const judgeTimed = (crossing: Crossing): Verdict => {
-    const began_ms = performance.now();
+    const beganMs = performance.now();
     const judged = judgeCrossing(crossing);
-    scan_ms += performance.now() - began_ms;
+    scanMs += performance.now() - beganMs;
     return judged;
   };
   const resolveJudged = async (judged: Verdict, crossing: Crossing): Promise<ApprovalResolution> => {
-    if (judged.action !== 'require_approval' || resolveApproval === undefined || approval_context === null)
+    if (judged.action !== 'require_approval' || resolveApproval === undefined || approvalContext === null)
       return { verdict: judged, approval: null };
-    const judgeWith = (approved_rules: readonly string[]) => judgeCrossing({ ...crossing, approved_rules });
-    return resolveApproval({ judged, crossing, ...approval_context, judgeWith });
+    const judgeWith = (approvedRules: readonly string[]) =>
+      judgeCrossing({ ...crossing, approved_rules: approvedRules });
+    return resolveApproval({ judged, crossing, ...approvalContext, judgeWith });
   };
   const resolve = async (crossing: Crossing): Promise<UnrecordedRuling> => {
     const judged = judgeTimed(crossing);
@@ -55,7 +56,7 @@ export function openVerdictResolver(
     const verdict = addsNothing(answered) ? judged : judgeTimed(classified);
     return { crossing, ...(await resolveJudged(verdict, classified)), classification: answered };
   };
-  return { resolve, scan_ms: () => scan_ms };
+  return { resolve, scan_ms: () => scanMs };
 }
 
 /** Returns whether the classifiers change nothing about a verdict. */

@@ -41,7 +41,7 @@ export interface EnforcementPorts extends AuditPorts {
   /** Finds agents that an operator has blocked; without it none is. */
   readonly findAgentBlock?: FindAgentBlock;
   /** Receives every ruling and the time of `judge` in seconds. Must not throw. */
-  readonly onRuling?: (ruling: Ruling, endpoint: Endpoint, scan_seconds: number) => void;
+  readonly onRuling?: (ruling: Ruling, endpoint: Endpoint, scanSeconds: number) => void;
   /** Receives every ruling for OpenTelemetry; `null` or absent if telemetry is off. */
   readonly telemetry?: Pick<Telemetry, 'recordCheck'> | null;
   /** Stores sessions and counts calls; without it everything that depends on them is blocked. */

@@ -49,16 +49,16 @@ export const NO_MANAGED_POLICY: ManagedPolicy = { tenants: [], document: null, a
 export const MANAGED_POLICY_FILE = 'managed-policy.json';
 
 /** Returns the path of the copy in a state folder. */
-export function buildManagedPolicyPath(state_dir: string): string {
-  return join(state_dir, MANAGED_POLICY_FILE);
+export function buildManagedPolicyPath(stateDir: string): string {
+  return join(stateDir, MANAGED_POLICY_FILE);
 }
 
 /**
  * Reads the copy in a state folder. A missing file is an empty policy, because most services have none. Returns `null`
  * if the file cannot be read or is damaged.
  */
-export function readManagedPolicy(state_dir: string): ManagedPolicy | null {
-  const path = buildManagedPolicyPath(state_dir);
+export function readManagedPolicy(stateDir: string): ManagedPolicy | null {
+  const path = buildManagedPolicyPath(stateDir);
   try {
     const read: unknown = JSON.parse(readOwnFileSync(path));
     restrictMode(path);
@@ -70,10 +70,10 @@ export function readManagedPolicy(state_dir: string): ManagedPolicy | null {
 }
 
 /** Writes the copy, unless it is unchanged. The write is atomic. */
-export function writeManagedPolicy(state_dir: string, policy: ManagedPolicy): void {
+export function writeManagedPolicy(stateDir: string, policy: ManagedPolicy): void {
   const text = JSON.stringify(policy);
-  if (readText(buildManagedPolicyPath(state_dir)) !== text)
-    writePrivateFile(buildManagedPolicyPath(state_dir), text, 'replace');
+  if (readText(buildManagedPolicyPath(stateDir)) !== text)
+    writePrivateFile(buildManagedPolicyPath(stateDir), text, 'replace');
 }
 
 function isManagedPolicy(value: unknown): value is ManagedPolicy {

@@ -13,8 +13,8 @@ export interface RuleDifference {
 /** Compares two lists of rules. `moved` is a rule whose place among the rules of both lists differs. */
 export function diffRules(before: readonly Json[], after: readonly Json[]): readonly RuleDifference[] {
   const [old, next] = [indexByName(before), indexByName(after)];
-  const both_before = [...old.keys()].filter((name) => next.has(name));
-  const both_after = [...next.keys()].filter((name) => old.has(name));
+  const bothBefore = [...old.keys()].filter((name) => next.has(name));
+  const bothAfter = [...next.keys()].filter((name) => old.has(name));
   const removed = [...old].flatMap(([name, rule]): RuleDifference[] =>
     next.has(name) ? [] : [{ name, change: 'removed', before: rule, after: null }],
   );
@@ -23,8 +23,8 @@ export function diffRules(before: readonly Json[], after: readonly Json[]): read
     if (was === undefined) return [{ name, change: 'added', before: null, after: rule }];
     if (canonicalizeJson(was) !== canonicalizeJson(rule))
       return [{ name, change: 'changed', before: was, after: rule }];
-    const is_moved = both_before.indexOf(name) !== both_after.indexOf(name);
-    return is_moved ? [{ name, change: 'moved', before: was, after: rule }] : [];
+    const isMoved = bothBefore.indexOf(name) !== bothAfter.indexOf(name);
+    return isMoved ? [{ name, change: 'moved', before: was, after: rule }] : [];
   });
   return [...removed, ...others];
 }

@@ -20,7 +20,7 @@ export interface CallCounts {
   readonly retried: (provider: string) => void;
   readonly breaker: (provider: string, state: BreakerState) => void;
   /** Counts the usage and cost that were charged for a call. */
-  readonly spent: (provider: string, model: string, usage: WireUsage, micro_usd: number) => void;
+  readonly spent: (provider: string, model: string, usage: WireUsage, microUsd: number) => void;
   /** Counts a budget that passed its warning threshold, or rejected a call. */
   readonly budget: (name: string, event: 'warning' | 'refusal') => void;
 }
@@ -43,33 +43,33 @@ const MICRO = 1_000_000;
 
 /** Opens the counts of one process. Names beyond the limits are counted together as `other`. */
 export function openCallCounts(): OpenCallCounts {
-  const provider_label = limitNames(PROVIDERS_MAX);
-  const model_label = limitNames(MODELS_MAX);
-  const budget_label = limitNames(BUDGETS_MAX);
+  const providerLabel = limitNames(PROVIDERS_MAX);
+  const modelLabel = limitNames(MODELS_MAX);
+  const budgetLabel = limitNames(BUDGETS_MAX);
   const requests = createSeries();
   const retries = createSeries();
   const tokens = createSeries();
   const cost = createSeries();
   const budgets = createSeries();
   const breakers = createSeries();
-  const first_byte = new Map<string, DurationCounts>();
+  const firstByte = new Map<string, DurationCounts>();
   const whole = new Map<string, DurationCounts>();
   return {
     counts: {
       tried: (name, status, seconds) => {
-        const provider = provider_label(name);
+        const provider = providerLabel(name);
         requests.add({ provider, status: getStatusClass(status) }, 1);
-        if (status !== null) getTimes(first_byte, provider).add(seconds);
+        if (status !== null) getTimes(firstByte, provider).add(seconds);
       },
-      finished: (name, seconds) => getTimes(whole, provider_label(name)).add(seconds),
-      retried: (name) => retries.add({ provider: provider_label(name) }, 1),
-      breaker: (name, state) => breakers.set({ provider: provider_label(name) }, BREAKER_STATES[state]),
-      spent: (name, model_name, usage, micro_usd) => {
-        const of = { provider: provider_label(name), model: model_label(model_name) };
+      finished: (name, seconds) => getTimes(whole, providerLabel(name)).add(seconds),
+      retried: (name) => retries.add({ provider: providerLabel(name) }, 1),
+      breaker: (name, state) => breakers.set({ provider: providerLabel(name) }, BREAKER_STATES[state]),
+      spent: (name, modelName, usage, microUsd) => {
+        const of = { provider: providerLabel(name), model: modelLabel(modelName) };
         for (const [kind, count] of Object.entries(getKinds(usage))) tokens.add({ ...of, kind }, count);
-        cost.add(of, micro_usd / MICRO);
+        cost.add(of, microUsd / MICRO);
       },
-      budget: (name, event) => budgets.add({ budget: budget_label(name), event }, 1),
+      budget: (name, event) => budgets.add({ budget: budgetLabel(name), event }, 1),
     },
     metrics: () => [
       buildCounter(
@@ -80,7 +80,7 @@ export function openCallCounts(): OpenCallCounts {
       buildTimesMetric(
         'service_upstream_first_byte_seconds',
         'From a try to the headers of its answer.',
-        first_byte,
+        firstByte,
       ),
       buildTimesMetric(
         'service_upstream_duration_seconds',

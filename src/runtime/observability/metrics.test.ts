@@ -136,7 +136,7 @@ test('no two lines name the same series, and every value is a number', async () 
 
 test('agents are listed once, sorted and up to the limit, and `null` is not an agent', () => {
   const agents = openSeenAgents(3);
-  for (const agent_id of ['b', 'a', 'unknown', 'b', 'c', 'd']) agents.note(agent_id);
+  for (const agentId of ['b', 'a', 'unknown', 'b', 'c', 'd']) agents.note(agentId);
   assert.deepEqual(agents.list(), ['a', 'b', 'c']);
 });
 

@@ -26,7 +26,7 @@ import {
  * demand.
  */
 export interface Metrics {
-  readonly count: (ruling: { readonly verdict: Verdict }, endpoint: Endpoint, scan_seconds: number) => void;
+  readonly count: (ruling: { readonly verdict: Verdict }, endpoint: Endpoint, scanSeconds: number) => void;
   /** Counts a reload that was rejected or failed. */
   readonly countFailedReload: () => void;
   /** Counts an event that the journal rejected. */
@@ -65,19 +65,19 @@ export function openMetrics(about: MetricsOptions): Metrics {
   const monitored = new Map<string, { value: number; labels: MetricValue['labels'] }>();
   const scans = openDurations(BUCKETS_SECONDS);
   const calls = openCallCounts();
-  const classifier_calls = openClassifierCounts();
+  const classifierCalls = openClassifierCounts();
   const failed = { reloads: 0, journal: 0 };
   const standard = createLazyValue(createStandardMetrics);
 
   return {
-    count: ({ verdict }, endpoint, scan_seconds) => {
+    count: ({ verdict }, endpoint, scanSeconds) => {
       const row = requests.get(endpoint) ?? { allow: 0, block: 0, modify: 0 };
       row[verdict.decision] += 1;
       requests.set(endpoint, row);
       for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const { type } of verdict.violations) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const each of verdict.monitored) countMonitored(monitored, each);
-      scans.add(scan_seconds);
+      scans.add(scanSeconds);
     },
     countFailedReload: () => {
       failed.reloads += 1;
@@ -86,7 +86,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
       failed.journal += 1;
     },
     calls: calls.counts,
-    countClassifierCall: classifier_calls.count,
+    countClassifierCall: classifierCalls.count,
     snapshot: async () => {
       const [registry, more] = await Promise.all([standard.open(), about.listMore?.() ?? []]);
       return [
@@ -96,7 +96,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
         buildDurationsMetric(scans),
         ...buildFailureMetrics(failed),
         ...calls.metrics(),
-        ...classifier_calls.metrics(),
+        ...classifierCalls.metrics(),
         ...more,
         buildMetric(about),
         ...(await registry.getMetricsAsJSON()).map((each) => ({ ...each, type: String(each.type) })),

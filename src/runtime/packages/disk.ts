@@ -9,8 +9,8 @@ import { readRegularFile } from './read-file.ts';
 export type PathState = 'nothing' | 'other' | { readonly sha256: string };
 
 /** Reads the state of a path below a folder. A link is `other`, regardless of its target. */
-export async function readPathState(base_dir: string, path: string): Promise<PathState> {
-  const target = join(base_dir, path);
+export async function readPathState(baseDir: string, path: string): Promise<PathState> {
+  const target = join(baseDir, path);
   const there = await lstat(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     if (error.code === 'ENOTDIR') return 'other' as const;
@@ -23,13 +23,13 @@ export async function readPathState(base_dir: string, path: string): Promise<Pat
 }
 
 /**
- * Checks that no parent folder of a path is a link out of `base_dir`, because files would be written elsewhere.
+ * Checks that no parent folder of a path is a link out of `baseDir`, because files would be written elsewhere.
  * @throws SkillFailure `conflict`
  */
-export async function assertInside(base_dir: string, path: string): Promise<void> {
-  const root = await realpath(base_dir);
+export async function assertInside(baseDir: string, path: string): Promise<void> {
+  const root = await realpath(baseDir);
   for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
-    const real = await realpath(join(base_dir, folder)).catch(() => null);
+    const real = await realpath(join(baseDir, folder)).catch(() => null);
     if (real !== null && real !== root && !real.startsWith(`${root}${sep}`))
       throw new SkillFailure(
         'conflict',

@@ -47,11 +47,11 @@ const NAME = new RegExp(skillNameSchema.pattern);
  * checkout, so it is trusted only if a skill can write to every path in it.
  * @throws SkillFailure `lock_invalid`
  */
-export async function readLock(base_dir: string): Promise<SkillsLock> {
-  const existing = await readPathState(base_dir, LOCK_FILE);
+export async function readLock(baseDir: string): Promise<SkillsLock> {
+  const existing = await readPathState(baseDir, LOCK_FILE);
   if (existing === 'nothing') return EMPTY_LOCK;
   if (existing === 'other') throw buildInvalidLockFailure(`\`${LOCK_FILE}\` is no regular file`);
-  const read = await readText(join(base_dir, LOCK_FILE));
+  const read = await readText(join(baseDir, LOCK_FILE));
   if (!read.ok) throw buildInvalidLockFailure(`\`${LOCK_FILE}\` ${read.message}`);
   const value = parseLockText(read.text);
   const { value: lock, problems } = readShape(value, lockSchema, { file: LOCK_FILE, path: '' });

@@ -44,18 +44,18 @@ export async function readSkill(archive: Archive): Promise<Skill> {
   const manifest = await readManifest(text, MANIFEST);
   const files: SkillFile[] = [];
   const problems = [];
-  let bytes_read = 0;
+  let bytesRead = 0;
   for (const file of manifest.files) {
     const bytes = await archive.read(file.path);
     const content = bytes === null ? null : getText(bytes);
-    bytes_read += bytes?.length ?? 0;
+    bytesRead += bytes?.length ?? 0;
     if (bytes === null)
       problems.push(buildConfigProblem(file.path, [], 'is listed in the manifest and is not there'));
     else if (bytes.length > FILE_BYTES_MAX)
       problems.push(buildConfigProblem(file.path, [], `is larger than ${FILE_BYTES_MAX} bytes`));
     else if (content === null) problems.push(buildConfigProblem(file.path, [], 'is not UTF-8 text'));
     else files.push({ ...file, text: content, sha256: hashSha256(bytes) });
-    if (bytes_read > SKILL_BYTES_MAX) {
+    if (bytesRead > SKILL_BYTES_MAX) {
       problems.push(buildConfigProblem(file.path, [], `brings the skill over ${SKILL_BYTES_MAX} bytes`));
       break;
     }

@@ -6,10 +6,10 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Reads one regular file without following a link at the end of the path. Returns one byte more than
- * `bytes_max` if the file is larger, so that the caller can detect it. Returns `null` if the file is missing or
+ * `bytesMax` if the file is larger, so that the caller can detect it. Returns `null` if the file is missing or
  * is not a regular file.
  */
-export async function readRegularFile(path: string, bytes_max: number): Promise<Uint8Array | null> {
+export async function readRegularFile(path: string, bytesMax: number): Promise<Uint8Array | null> {
   const file = await open(path, FLAGS).catch((error: NodeJS.ErrnoException) => {
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EMLINK'].includes(error.code ?? '')) return null;
     throw error;
@@ -17,7 +17,7 @@ export async function readRegularFile(path: string, bytes_max: number): Promise<
   if (file === null) return null;
   try {
     if (!(await file.stat()).isFile()) return null;
-    const bytes = Buffer.alloc(Math.min((await file.stat()).size, bytes_max) + 1);
+    const bytes = Buffer.alloc(Math.min((await file.stat()).size, bytesMax) + 1);
     let length = 0;
     while (length < bytes.length) {
       const { bytesRead } = await file.read(bytes, length, bytes.length - length);

@@ -36,8 +36,8 @@ function openTestDriver(
   return { path, backend: openDriver({ file: { path, sha256 }, name, settings: { own: VALUE } }) };
 }
 
-const get = (backend: SecretBackend, key: string, timeout_ms = PATIENT_MS) =>
-  backend.get(key, AbortSignal.timeout(timeout_ms));
+const get = (backend: SecretBackend, key: string, timeoutMs = PATIENT_MS) =>
+  backend.get(key, AbortSignal.timeout(timeoutMs));
 
 async function getFailure(question: Promise<unknown>): Promise<SecretFailure> {
   const failure = await question.then(
@@ -146,8 +146,8 @@ test('a driver that hangs fails at the time limit, is ended, and is started agai
   for (const [text, code] of never) {
     const hanging = openTestDriver(text).backend;
     // The end of a thread comes by itself, however late on a busy machine.
-    const timeout_ms = code === 'secrets_timeout' ? HASTY_MS : PATIENT_MS;
-    assert.equal((await getFailure(get(hanging, 'a', timeout_ms))).code, code, text);
+    const timeoutMs = code === 'secrets_timeout' ? HASTY_MS : PATIENT_MS;
+    assert.equal((await getFailure(get(hanging, 'a', timeoutMs))).code, code, text);
     hanging.close();
   }
 });

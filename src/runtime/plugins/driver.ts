@@ -33,7 +33,7 @@ const AGAIN_MS = 1_000;
 export function openDriver(wanted: DriverSpec): SecretBackend {
   let running: Begun | null = null;
   let ended: { readonly again_ms: number; readonly failed: SecretFailure } | null = null;
-  let is_closed = false;
+  let isClosed = false;
 
   function getThread(): Begun {
     if (running !== null) return running;
@@ -50,7 +50,7 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
     key: string,
     signal: AbortSignal,
   ): Promise<string | null> {
-    if (is_closed) throw buildDriverFailure('secrets_unavailable');
+    if (isClosed) throw buildDriverFailure('secrets_unavailable');
     if (running === null && ended !== null && performance.now() < ended.again_ms) throw ended.failed;
     const begun = getThread();
     const queryThread = await limitTime(begun.opened, signal, () =>
@@ -66,7 +66,7 @@ export function openDriver(wanted: DriverSpec): SecretBackend {
     },
     check: async (signal) => void (await requestSecret('check', '', signal)),
     close: () => {
-      is_closed = true;
+      isClosed = true;
       running?.end(buildDriverFailure('secrets_unavailable'));
     },
   };
@@ -166,9 +166,9 @@ function createQueryThread(
     return limitTime(answered, signal, () => {
       waiting.delete(id);
       sendQuestion(worker, { id, ask: 'leave' });
-      const received_before = received;
+      const receivedBefore = received;
       setTimeout(() => {
-        if (received === received_before) end(buildDriverFailure('secrets_timeout'));
+        if (received === receivedBefore) end(buildDriverFailure('secrets_timeout'));
       }, STUCK_MS).unref();
     });
   };

@@ -59,13 +59,13 @@ export async function findPlugins({
 }
 
 /** Finds the one plug-in that an operator names: a file, a folder with a package, or an installed package. */
-export async function findPlugin(name: string, base_dir: string): Promise<PluginSource | null> {
-  const here = resolve(base_dir, name);
-  const in_folder = await findEntry(here);
-  if (in_folder !== null) return { kind: 'package', from: name, path: in_folder };
+export async function findPlugin(name: string, baseDir: string): Promise<PluginSource | null> {
+  const here = resolve(baseDir, name);
+  const inFolder = await findEntry(here);
+  if (inFolder !== null) return { kind: 'package', from: name, path: inFolder };
   const file = await realpath(here).catch(() => null);
   if (file !== null) return { kind: 'file', from: name, path: file };
-  const installed = await getEntry(name, base_dir);
+  const installed = await getEntry(name, baseDir);
   return installed === null ? null : { kind: 'package', from: name, path: installed };
 }
 
@@ -85,9 +85,9 @@ async function addSource(
 }
 
 /** Returns the file that `import` loads for an installed package, or `null` if there is none. */
-async function getEntry(name: string, base_dir: string): Promise<string | null> {
+async function getEntry(name: string, baseDir: string): Promise<string | null> {
   try {
-    const found = findPackageJSON(name, join(base_dir, 'service.yaml'));
+    const found = findPackageJSON(name, join(baseDir, 'service.yaml'));
     return found === undefined ? null : await findEntry(dirname(found));
   } catch {
     // The package is not installed, or its name is not valid.

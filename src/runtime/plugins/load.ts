@@ -70,14 +70,9 @@ export async function loadPlugins(
 export async function loadPlugin(
   source: PluginSource,
   settings: PolicySettings,
-  timeout_ms: number,
+  timeoutMs: number,
 ): Promise<{ readonly report: PluginReport; readonly plugin: Plugin | null }> {
-  return judgePlugin(
-    source,
-    await runTrusted(source, timeout_ms, new Map()),
-    settings,
-    collectTakenNames([]),
-  );
+  return judgePlugin(source, await runTrusted(source, timeoutMs, new Map()), settings, collectTakenNames([]));
 }
 
 interface VettedPlugin {
@@ -93,13 +88,13 @@ type PluginLoad = PluginRunResult & { readonly sha256: string | null };
  */
 async function runAll(
   sources: readonly PluginSource[],
-  timeout_ms: number,
+  timeoutMs: number,
   locked: LockedFiles,
 ): Promise<readonly PluginLoad[]> {
-  const over_ms = performance.now() + timeout_ms * TIMES_MAX;
+  const overMs = performance.now() + timeoutMs * TIMES_MAX;
   const runs: PluginLoad[] = [];
   for (const source of sources)
-    runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms, locked) : TIMED_OUT);
+    runs.push(performance.now() < overMs ? await runTrusted(source, timeoutMs, locked) : TIMED_OUT);
   return runs;
 }
 
@@ -109,15 +104,11 @@ const TIMED_OUT: PluginLoad = {
   sha256: null,
 };
 
-async function runTrusted(
-  source: PluginSource,
-  timeout_ms: number,
-  locked: LockedFiles,
-): Promise<PluginLoad> {
+async function runTrusted(source: PluginSource, timeoutMs: number, locked: LockedFiles): Promise<PluginLoad> {
   const vetted = await vetPlugin(source, locked);
   const { sha256 } = vetted;
   return vetted.ok
-    ? { ...(await runPlugin(source.path, timeout_ms)), sha256 }
+    ? { ...(await runPlugin(source.path, timeoutMs)), sha256 }
     : { ok: false, reason: vetted.why, sha256 };
 }
 

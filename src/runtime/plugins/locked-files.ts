@@ -9,15 +9,15 @@ export type LockedFiles =
   | 'unreadable';
 
 /** Reads the lock file next to a configuration. */
-export async function readLockedFiles(base_dir: string): Promise<LockedFiles> {
+export async function readLockedFiles(baseDir: string): Promise<LockedFiles> {
   const { readLock } = await import('../packages/lock-file.ts');
-  const lock = await readLock(base_dir).catch(() => null);
-  return lock === null ? 'unreadable' : resolveLockedFiles(lock, base_dir);
+  const lock = await readLock(baseDir).catch(() => null);
+  return lock === null ? 'unreadable' : resolveLockedFiles(lock, baseDir);
 }
 
 /** Resolves the paths of a present or planned lock file. */
-export async function resolveLockedFiles({ skills }: SkillsLock, base_dir: string): Promise<LockedFiles> {
-  const root = await realpath(base_dir);
+export async function resolveLockedFiles({ skills }: SkillsLock, baseDir: string): Promise<LockedFiles> {
+  const root = await realpath(baseDir);
   return new Map(
     Object.entries(skills).flatMap(([skill, { files }]) =>
       Object.entries(files).map(([path, sha256]) => [join(root, path), { skill, sha256 }] as const),

@@ -364,9 +364,9 @@ test('a reload refuses to lose a plug-in that breaks, and removes one that is no
 });
 
 test('one that was left out before may stay so', async () => {
-  const left_out = await loadConfiguredPlugins(
+  const leftOut = await loadConfiguredPlugins(
     await loadTestConfig(createFolder({ 'plugins/a.mjs': 'throw 1;' })),
   );
-  assert.deepEqual(findBrokenPlugins(left_out, left_out), []);
-  assert.deepEqual(findBrokenPlugins(NO_PLUGINS, left_out), []);
+  assert.deepEqual(findBrokenPlugins(leftOut, leftOut), []);
+  assert.deepEqual(findBrokenPlugins(NO_PLUGINS, leftOut), []);
 });

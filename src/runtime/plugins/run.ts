@@ -22,7 +22,7 @@ const REASON_CHARS_MAX = 500;
  * exceeds its time or memory, or ends the thread, returns a reason instead. The plug-in sees no environment
  * variables, and its output is discarded.
  */
-export async function runPlugin(path: string, timeout_ms: number): Promise<PluginRunResult> {
+export async function runPlugin(path: string, timeoutMs: number): Promise<PluginRunResult> {
   // The TypeScript source and the compiled program have the same layout and differ in the file extension.
   const thread = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { href: pathToFileURL(path).href },
@@ -36,16 +36,16 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Plugi
   thread.stderr.resume();
   let timer: NodeJS.Timeout | undefined;
   const reported = await new Promise<ThreadReply>((resolve) => {
-    const left_out = (reason: string) => resolve({ ok: false, reason });
-    timer = setTimeout(() => left_out('got no thread to be loaded in'), START_MS);
+    const leftOut = (reason: string) => resolve({ ok: false, reason });
+    timer = setTimeout(() => leftOut('got no thread to be loaded in'), START_MS);
     thread.once('message', () => {
       clearTimeout(timer);
-      timer = setTimeout(() => left_out(`was not loaded within ${timeout_ms} ms`), timeout_ms);
+      timer = setTimeout(() => leftOut(`was not loaded within ${timeoutMs} ms`), timeoutMs);
       thread.once('message', resolve);
     });
-    thread.once('messageerror', () => left_out('gave what is no data'));
-    thread.once('error', (error: NodeJS.ErrnoException) => left_out(getFailure(error)));
-    thread.once('exit', () => left_out('ended before it gave its records'));
+    thread.once('messageerror', () => leftOut('gave what is no data'));
+    thread.once('error', (error: NodeJS.ErrnoException) => leftOut(getFailure(error)));
+    thread.once('exit', () => leftOut('ended before it gave its records'));
   });
   clearTimeout(timer);
   await thread.terminate();

@@ -22,8 +22,8 @@ export async function findTrustProblem(path: string): Promise<string | null> {
     return 'can be written by everyone; remove that permission with `chmod o-w`';
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const { uid, mode } = await stat(folder);
-    const is_open = (mode & WORLD_WRITABLE) !== 0 && (mode & STICKY) === 0;
-    if (is_open || (uid !== user && uid !== 0))
+    const isOpen = (mode & WORLD_WRITABLE) !== 0 && (mode & STICKY) === 0;
+    if (isOpen || (uid !== user && uid !== 0))
       return 'lies in a folder that another user can write to; move it, or remove that permission';
     if (folder === dirname(folder)) return null;
   }

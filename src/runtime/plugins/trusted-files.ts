@@ -87,8 +87,8 @@ export function getTrustStatus({ path, sha256 }: PluginFile, trusted: TrustedHas
 }
 
 /** Returns the hashes that this user trusts in a project; none if the record is missing, damaged or not the user's. */
-export async function readTrustedHashes(base_dir: string): Promise<TrustedHashes> {
-  const path = getRecordPath(base_dir);
+export async function readTrustedHashes(baseDir: string): Promise<TrustedHashes> {
+  const path = getRecordPath(baseDir);
   try {
     if ((await findTrustProblem(path)) !== null) return new Map();
     const { files } = JSON.parse(await readOwnFile(path, RECORD_BYTES_MAX)) as TrustRecord;
@@ -106,25 +106,25 @@ interface TrustRecord {
 }
 
 /** Writes the files that this user trusts in a project, in place of those before. */
-export function writeTrustedFiles(base_dir: string, files: readonly PluginFile[]): void {
+export function writeTrustedFiles(baseDir: string, files: readonly PluginFile[]): void {
   const record: TrustRecord = {
-    folder: resolveRealPath(base_dir),
+    folder: resolveRealPath(baseDir),
     files: Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256])),
   };
-  writePrivateFile(getRecordPath(base_dir), JSON.stringify(record), 'replace');
+  writePrivateFile(getRecordPath(baseDir), JSON.stringify(record), 'replace');
 }
 
 /** Adds files to those that this user trusts in a project. Writes nothing if all are trusted already. */
-export async function addTrustedFiles(base_dir: string, files: readonly PluginFile[]): Promise<void> {
-  const trusted = await readTrustedHashes(base_dir);
+export async function addTrustedFiles(baseDir: string, files: readonly PluginFile[]): Promise<void> {
+  const trusted = await readTrustedHashes(baseDir);
   if (files.every((file) => getTrustStatus(file, trusted) === 'trusted')) return;
   const before = [...trusted].map(([path, sha256]) => ({ path, sha256 }));
-  writeTrustedFiles(base_dir, [...before, ...files]);
+  writeTrustedFiles(baseDir, [...before, ...files]);
 }
 
 /** One file for each project, so that two commands in two projects do not overwrite each other. */
-function getRecordPath(base_dir: string): string {
-  const name = createHash('sha256').update(resolveRealPath(base_dir)).digest('hex');
+function getRecordPath(baseDir: string): string {
+  const name = createHash('sha256').update(resolveRealPath(baseDir)).digest('hex');
   return join(getUserConfigFolder(), 'trusted-plugins', `${name}.json`);
 }
 

@@ -17,11 +17,11 @@ async function lintRequested(policy: Policy) {
 }
 
 function replayRequested({ state_dir, active, ...request }: ReplayRequest) {
-  const policies_dir = join(state_dir, 'policies');
+  const policiesDir = join(state_dir, 'policies');
   return replayJournal({
     ...request,
     journal_dir: join(state_dir, 'journal'),
     policyOf: async (hash) =>
-      hash === active.hash ? active : readPolicy(policies_dir, hash).catch(() => null),
+      hash === active.hash ? active : readPolicy(policiesDir, hash).catch(() => null),
   });
 }

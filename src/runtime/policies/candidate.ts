@@ -48,8 +48,8 @@ const NO_DETECTION = { detectors: {}, patterns: [], allowlist: [], example_value
 function isConfiguration(value: unknown, file: string): boolean {
   if (/^service\.ya?ml$/.test(basename(file))) return true;
   if (typeof value !== 'object' || value === null) return false;
-  const of_documents = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as string[]);
+  const ofDocuments = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as string[]);
   return Object.keys(value).some(
-    (key) => key !== 'version' && key in configSchema.properties && !of_documents.includes(key),
+    (key) => key !== 'version' && key in configSchema.properties && !ofDocuments.includes(key),
   );
 }

@@ -123,10 +123,10 @@ function convertProperties(properties: Readonly<Record<string, ConfigSchema>>): 
   );
 }
 
-function allowReference({ description, default: default_value, ...rest }: Written): Written {
+function allowReference({ description, default: defaultValue, ...rest }: Written): Written {
   return {
     ...(description === undefined ? {} : { description }),
-    ...(default_value === undefined ? {} : { default: default_value }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
     anyOf: [rest, REFERENCE],
   };
 }

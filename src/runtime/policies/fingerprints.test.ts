@@ -23,11 +23,11 @@ const entry = { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner
 const listing: Policy = { ...policy, detection: { ...policy.detection, allowlist: [entry] } };
 
 /** Returns a configuration with a state folder of its own. */
-async function createPlace(fingerprint_key?: string) {
-  const state_dir = await mkdtemp(join(root, 'state-'));
-  const origin = { file: null, label: 'service.yaml', base_dir: state_dir };
-  const detection = fingerprint_key === undefined ? {} : { fingerprint_key };
-  return { state_dir, origin, detection };
+async function createPlace(fingerprintKey?: string) {
+  const stateDir = await mkdtemp(join(root, 'state-'));
+  const origin = { file: null, label: 'service.yaml', base_dir: stateDir };
+  const detection = fingerprintKey === undefined ? {} : { fingerprint_key: fingerprintKey };
+  return { state_dir: stateDir, origin, detection };
 }
 
 test('the key is made once, for its owner alone, and gives the same fingerprints ever after', async () => {

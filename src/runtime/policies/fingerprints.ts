@@ -24,8 +24,8 @@ type KeyPlace = Pick<Config, 'state_dir' | 'origin'> & {
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** Returns the path of the key that the service creates itself. */
-export function getFingerprintKeyPath(state_dir: string): string {
-  return join(state_dir, 'fingerprint-key');
+export function getFingerprintKeyPath(stateDir: string): string {
+  return join(stateDir, 'fingerprint-key');
 }
 
 /**
@@ -73,7 +73,7 @@ export function ensureFingerprints(config: KeyPlace): Fingerprinter {
  * Computes the fingerprint of a value and encrypts it for one event, as base64url. Only `unsealFingerprint` with the
  * service's key opens it.
  */
-export type FingerprintSealer = (rule_id: string, value: string, event_id: string) => string;
+export type FingerprintSealer = (ruleId: string, value: string, eventId: string) => string;
 
 /**
  * Returns the sealer for audit events. The key is read, or created, with the first value. If there is none and none can
@@ -94,10 +94,10 @@ function createSealer(config: KeyPlace): FingerprintSealer | null {
   try {
     const computeFingerprint = ensureFingerprints(config);
     const key = deriveSealKey(readKey(config) as string);
-    return (rule_id, value, event_id) => {
+    return (ruleId, value, eventId) => {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(event_id, 'utf8'));
-      const digest = Buffer.from(computeFingerprint(rule_id, value).slice(PREFIX.length), 'hex');
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(eventId, 'utf8'));
+      const digest = Buffer.from(computeFingerprint(ruleId, value).slice(PREFIX.length), 'hex');
       return Buffer.concat([nonce, cipher.update(digest), cipher.final(), cipher.getAuthTag()]).toString(
         'base64url',
       );
@@ -108,14 +108,14 @@ function createSealer(config: KeyPlace): FingerprintSealer | null {
 }
 
 /** Returns the fingerprint that was sealed for an event; `null` if it was sealed with another key or for another event. */
-export function unsealFingerprint(config: KeyPlace, sealed: string, event_id: string): string | null {
+export function unsealFingerprint(config: KeyPlace, sealed: string, eventId: string): string | null {
   const secret = readKey(config);
   const bytes = Buffer.from(sealed, 'base64url');
   if (secret === null || bytes.length !== NONCE_BYTES + DIGEST_BYTES + TAG_BYTES) return null;
   try {
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', deriveSealKey(secret), nonce)
-      .setAAD(Buffer.from(event_id, 'utf8'))
+      .setAAD(Buffer.from(eventId, 'utf8'))
       .setAuthTag(bytes.subarray(-TAG_BYTES));
     const digest = Buffer.concat([
       decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)),
@@ -144,9 +144,9 @@ function deriveSealKey(secret: string): KeyObject {
  */
 function createFingerprinter(key: string): Fingerprinter {
   const secret: KeyObject = createSecretKey(key, 'utf8');
-  return (rule_id, value) => {
+  return (ruleId, value) => {
     const mac = createHmac('sha256', secret);
-    mac.update(`${EARLIER_NAME} fingerprint 1\n${rule_id}\n`, 'utf16le').update(value, 'utf16le');
+    mac.update(`${EARLIER_NAME} fingerprint 1\n${ruleId}\n`, 'utf16le').update(value, 'utf16le');
     return `${PREFIX}${mac.digest('hex')}`;
   };
 }

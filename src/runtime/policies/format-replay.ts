@@ -2,11 +2,11 @@ import type { ChangedDecision, ReplayCounts } from '../../core/review/replay.ts'
 import type { ReplayReport } from './replay.ts';
 
 /** Formats a replay as JSON: the totals, the transitions, and the names with the most changes first. */
-export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string) {
+export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policyHash: string) {
   const rows = (counts: ReadonlyMap<string, ReplayCounts>) =>
     [...counts].map(([name, each]) => ({ name, ...each })).sort(compareByChanges);
   return {
-    policy_hash,
+    policy_hash: policyHash,
     since: new Date(since_ms).toISOString(),
     until: until_ms === null ? null : new Date(until_ms).toISOString(),
     total: tally.total,

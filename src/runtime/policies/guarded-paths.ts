@@ -18,11 +18,11 @@ export function listGuardedPaths(config: Config): GuardedPaths {
     [base_dir, resolveRealPath(base_dir)].map((folder) => (isAbsolute(each) ? each : join(folder, each))),
   );
   const linked = file === null ? [] : [resolveRealPath(resolve(base_dir, file))];
-  const state_dir = resolve(base_dir, config.state_dir);
+  const stateDir = resolve(base_dir, config.state_dir);
   return {
     home: homedir() || null,
     base_dir,
-    state_dirs: [...new Set([state_dir, resolveRealPath(state_dir)])],
+    state_dirs: [...new Set([stateDir, resolveRealPath(stateDir)])],
     files: [...new Set([...named, ...linked])].sort(),
   };
 }

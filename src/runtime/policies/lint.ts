@@ -65,8 +65,8 @@ function isLayered(
     preceding_rules.length > 0 &&
     preceding_rules.every((rule) => {
       const file = fileOf(rule);
-      const is_pack = findPack(packs, file) !== null || findPack(packs, own) !== null;
-      return file !== own && is_pack && ACTIONS.indexOf(rule.action) >= ACTIONS.indexOf(action);
+      const isPack = findPack(packs, file) !== null || findPack(packs, own) !== null;
+      return file !== own && isPack && ACTIONS.indexOf(rule.action) >= ACTIONS.indexOf(action);
     })
   );
 }

@@ -78,23 +78,24 @@ async function getSources(
   { env, secrets }: ConfigRequest,
 ): Promise<{ sources: ReferenceSources; readings: readonly SecretReading[] }> {
   if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
-  const left_sections = secrets === 'decide' ? NOT_TO_DECIDE : [];
-  const names = listSecretNames(written, left_sections);
-  if (names.size === 0) return { sources: { env, secrets: new Map(), left_sections }, readings: [] };
+  const leftSections = secrets === 'decide' ? NOT_TO_DECIDE : [];
+  const names = listSecretNames(written, leftSections);
+  if (names.size === 0)
+    return { sources: { env, secrets: new Map(), left_sections: leftSections }, readings: [] };
   const { readReferences } = await import('../secrets/references.ts');
   const { reads, readings } = await readReferences([...names], written as object, origin, env);
-  return { sources: { env, secrets: reads, left_sections }, readings };
+  return { sources: { env, secrets: reads, left_sections: leftSections }, readings };
 }
 
 /** The sections whose credentials no decision uses. */
 const NOT_TO_DECIDE = ['proxy', 'alerts'];
 
 /** Returns the names of the referenced secrets, except in the sections that are left. */
-function listSecretNames(written: unknown, left_sections: readonly string[]): ReadonlySet<string> {
+function listSecretNames(written: unknown, leftSections: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   const isMapping = typeof written === 'object' && written !== null;
   const sections = isMapping ? Object.entries(written) : [];
-  const read = sections.filter(([section]) => !left_sections.includes(section));
+  const read = sections.filter(([section]) => !leftSections.includes(section));
   addNames(Object.fromEntries(read), names);
   return names;
 }

@@ -166,10 +166,10 @@ function compileInput(
   plugins: LoadedPlugins,
 ): CompileInput {
   const file = config.origin.label;
-  const tenants = Object.entries(config.tenants).map(([tenant_id, { policies }]) => ({
+  const tenants = Object.entries(config.tenants).map(([tenantId, { policies }]) => ({
     file,
-    path: formatPath(['tenants', tenant_id, 'policies']),
-    tenant_id,
+    path: formatPath(['tenants', tenantId, 'policies']),
+    tenant_id: tenantId,
     rules: policies,
   }));
   return {
@@ -215,9 +215,9 @@ function getAllowed({ fingerprint, reason, owner, expires_at }: WrittenAllowed):
 }
 
 /** Returns a warning for each expired allowlist entry, so that an operator renews or removes it. */
-function findExpiredEntries({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
+function findExpiredEntries({ detection, origin }: Config, nowMs: number): DocumentProblem[] {
   return detection.allowlist.flatMap(({ expires_at }, i) => {
-    if (now_ms < Date.parse(expires_at)) return [];
+    if (nowMs < Date.parse(expires_at)) return [];
     const what = 'has expired: the value is a finding again; remove the entry, or review and renew it';
     return buildConfigProblem(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
   });

@@ -33,13 +33,13 @@ export type LoadResult = (
 /**
  * Reads the configuration and all files that it names. A single problem means no result.
  *
- * @param state_dir - the state folder in use, which a changed configuration does not move
+ * @param stateDir - the state folder in use, which a changed configuration does not move
  */
-export async function loadConfiguredPolicy(request: ConfigRequest, state_dir?: string): Promise<LoadResult> {
+export async function loadConfiguredPolicy(request: ConfigRequest, stateDir?: string): Promise<LoadResult> {
   const read = await loadConfig(request);
   const { secret_readings } = read;
   if (!read.ok) return { ok: false, problems: read.problems, warnings: [], secret_readings };
-  const made = await loadPolicy(read.config, state_dir === undefined ? {} : { state_dir });
+  const made = await loadPolicy(read.config, stateDir === undefined ? {} : { state_dir: stateDir });
   const warnings = [...read.warnings, ...made.warnings];
   if (!made.ok) return { ok: false, problems: made.problems, warnings, secret_readings };
   const { policy, files, patterns, plugins } = made;

@@ -21,13 +21,13 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
   for (const { file, value } of documents)
     for (const { kind, record } of listRecords(value))
       waiting.set(getKey(kind.kind, record, null), { kind, value: record, file });
-  const settle = (kind: DocumentKind, record: unknown, tenant_id: string | null): unknown => {
-    const key = getKey(kind, record, tenant_id);
+  const settle = (kind: DocumentKind, record: unknown, tenantId: string | null): unknown => {
+    const key = getKey(kind, record, tenantId);
     const over = waiting.get(key);
     waiting.delete(key);
     return over === undefined ? record : over.value;
   };
-  const inline_rules = input.inline_rules.map((list) => ({
+  const inlineRules = input.inline_rules.map((list) => ({
     ...list,
     rules: list.rules.map((rule) => settle('policy', rule, list.tenant_id)),
   }));
@@ -39,7 +39,7 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
     file,
     value: { [kind.one]: value },
   }));
-  return { ...input, inline_rules, documents: [...kept, ...added] };
+  return { ...input, inline_rules: inlineRules, documents: [...kept, ...added] };
 }
 
 type Kind = (typeof DOCUMENT_KINDS)[number];
@@ -58,7 +58,7 @@ function listRecords(value: unknown): { readonly kind: Kind; readonly record: un
 
 function mapDocumentRecords(
   value: unknown,
-  settle: (kind: DocumentKind, record: unknown, tenant_id: null) => unknown,
+  settle: (kind: DocumentKind, record: unknown, tenantId: null) => unknown,
 ): unknown {
   if (!isMapping(value)) return value;
   const changed: Record<string, unknown> = { ...value };
@@ -69,9 +69,9 @@ function mapDocumentRecords(
   return changed;
 }
 
-function getKey(kind: DocumentKind, record: unknown, tenant_id: string | null): string {
+function getKey(kind: DocumentKind, record: unknown, tenantId: string | null): string {
   const fields = isMapping(record) ? record : {};
-  return JSON.stringify([kind, tenant_id ?? fields.tenant_id ?? null, fields[NAMES[kind]] ?? null]);
+  return JSON.stringify([kind, tenantId ?? fields.tenant_id ?? null, fields[NAMES[kind]] ?? null]);
 }
 
 function isMapping(value: unknown): value is Mapping {

@@ -5,9 +5,9 @@ import type { PolicyResult } from './load-policy.ts';
 export type Packs = ReadonlyMap<string, string>;
 
 /** Reads which files policy packs installed. Empty if no lock file can be read. */
-export async function readPacks(base_dir: string): Promise<Packs> {
+export async function readPacks(baseDir: string): Promise<Packs> {
   const { readLock } = await import('../packages/lock-file.ts');
-  const lock = await readLock(base_dir).catch(() => null);
+  const lock = await readLock(baseDir).catch(() => null);
   return new Map(
     Object.entries(lock?.skills ?? {}).flatMap(([name, { files }]) =>
       Object.keys(files).map((file) => [file, name] as const),

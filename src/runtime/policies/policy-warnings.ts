@@ -30,10 +30,10 @@ function findBlockedTools({ server, policy, origin }: Config, { contracts }: Pol
  * policy lint` reports all others of rules, because callers may declare tags.
  */
 async function findMisspeltTags({ policy, places }: LoadedPolicy, file: string): Promise<DocumentProblem[]> {
-  const has_tags =
+  const hasTags =
     policy.rules.some(({ data_tags, session_tags }) => data_tags.length + session_tags.length > 0) ||
     policy.contracts.length > 0;
-  if (!has_tags) return [];
+  if (!hasTags) return [];
   // The import includes all detectors, which would delay the start of a service without such records.
   const { findNameRemarks } = await import('../../core/review/lint/names.ts');
   return findNameRemarks(policy)

@@ -44,10 +44,10 @@ function buildEvent(
   const crossing = buildTestCrossing({ now_ms: NOW_MS - 60_000, ...parts });
   const verdict = judge(crossing, policy);
   count += 1;
-  const event_id = `evt_${String(count).padStart(24, '0')}`;
+  const eventId = `evt_${String(count).padStart(24, '0')}`;
   const logged = { inputs: false, outputs: false };
   const made = {
-    event_id,
+    event_id: eventId,
     crossing,
     verdict,
     caller,

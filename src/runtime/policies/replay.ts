@@ -60,12 +60,12 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
         read += 1;
         if (read % PROGRESS_EVENTS === 0) progress?.(read);
         const { event } = record;
-        const decided_ms = Date.parse(event.timestamp);
-        if (decided_ms < since_ms! || (until_ms !== null && decided_ms > until_ms)) continue;
+        const decidedMs = Date.parse(event.timestamp);
+        if (decidedMs < since_ms! || (until_ms !== null && decidedMs > until_ms)) continue;
         if (!matchesQuery(event, equal, data_tag)) continue;
         const replayed = replayDecision(
           event,
-          decided_ms,
+          decidedMs,
           await policyOf(event.policy_hash),
           next,
           celEvaluator,
@@ -79,10 +79,10 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
 
 type Equal = ReturnType<typeof parseFilter>['equal'];
 
-function matchesQuery(event: AuditEvent, equal: Equal, data_tag: string | null): boolean {
+function matchesQuery(event: AuditEvent, equal: Equal, dataTag: string | null): boolean {
   return (
     Object.entries(equal).every(([field, value]) => event[field as keyof AuditEvent] === value) &&
-    (data_tag === null || event.data_tags.some((tag) => covers(data_tag, tag)))
+    (dataTag === null || event.data_tags.some((tag) => covers(dataTag, tag)))
   );
 }
 

@@ -36,9 +36,14 @@ test('a saved policy comes back the same, frozen, and only for its owner to read
 
 test('the same policy in a moved folder has the same hash, and is saved again for the paths that it guards', async () => {
   const whole = buildTestPolicy();
-  const at = (base_dir: string): Policy => {
-    const guarded_paths = { base_dir, home: '/home/a', files: [`${base_dir}/service.yaml`], state_dirs: [] };
-    const moved = { ...whole, detection: { ...whole.detection, guarded_paths } };
+  const at = (baseDir: string): Policy => {
+    const guardedPaths = {
+      base_dir: baseDir,
+      home: '/home/a',
+      files: [`${baseDir}/service.yaml`],
+      state_dirs: [],
+    };
+    const moved = { ...whole, detection: { ...whole.detection, guarded_paths: guardedPaths } };
     return { ...moved, hash: hashPolicy(moved, hashText) };
   };
   assert.equal(at('/a').hash, at('/b').hash);

@@ -98,12 +98,12 @@ function toDocumentFiles(files: readonly string[], cwd: string): readonly Docume
   return files.map((label) => ({ path: resolve(cwd, label), label }));
 }
 
-async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
-  const found = await Promise.all(CASE_PATTERNS.map((pattern) => findFiles(pattern, base_dir, 'cases')));
+async function findCases(baseDir: string): Promise<readonly DocumentFile[]> {
+  const found = await Promise.all(CASE_PATTERNS.map((pattern) => findFiles(pattern, baseDir, 'cases')));
   return found.flatMap(({ paths }) =>
     paths.map((path) => ({
       path,
-      label: path.startsWith(base_dir) ? path.slice(base_dir.length + 1) : path,
+      label: path.startsWith(baseDir) ? path.slice(baseDir.length + 1) : path,
     })),
   );
 }

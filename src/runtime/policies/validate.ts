@@ -48,17 +48,17 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   const read = await loadConfig(request);
   if (!read.ok) return { ...nothing, config_file: read.problems[0]?.file ?? null, problems: read.problems };
   const { origin, tenants } = read.config;
-  const config_file = origin.file === null ? null : origin.label;
+  const configFile = origin.file === null ? null : origin.label;
   const made = await loadPolicy(read.config);
   if (!made.ok) {
     const warnings = [...read.warnings, ...made.warnings];
-    return { ...nothing, config_file, problems: made.problems, warnings };
+    return { ...nothing, config_file: configFile, problems: made.problems, warnings };
   }
-  const left_out = listExcludedProblems(made.plugins);
-  if (left_out.length > 0) {
-    const reported = new Set(left_out.map(({ message }) => message));
+  const leftOut = listExcludedProblems(made.plugins);
+  if (leftOut.length > 0) {
+    const reported = new Set(leftOut.map(({ message }) => message));
     const warnings = [...read.warnings, ...made.warnings].filter(({ message }) => !reported.has(message));
-    return { ...nothing, config_file, files: made.files, problems: left_out, warnings };
+    return { ...nothing, config_file: configFile, files: made.files, problems: leftOut, warnings };
   }
   const { policy, files, plugins } = made;
   const keyless = findFingerprintProblem(read.config, policy);
@@ -76,7 +76,15 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
     plugins: plugins.plugins.length,
     allowlist: policy.detection.allowlist.length,
   };
-  return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
+  return {
+    valid: true,
+    config_file: configFile,
+    files,
+    counts,
+    policy_hash: policy.hash,
+    problems: [],
+    warnings,
+  };
 }
 
 function getWarning(problem: DocumentProblem | null): DocumentProblem[] {

@@ -18,8 +18,8 @@ function createFakeClock() {
   const delays: number[] = [];
   return {
     delays,
-    later: (run: () => void, delay_ms: number) => {
-      delays.push(delay_ms);
+    later: (run: () => void, delayMs: number) => {
+      delays.push(delayMs);
       due = run;
       armed?.();
       return () => {

@@ -11,8 +11,8 @@ export interface WatchList {
   readonly patterns: readonly string[];
 }
 
-/** Calls `run` once after `delay_ms`. Returns a function that cancels the call. */
-export type ScheduleOnce = (run: () => void, delay_ms: number) => () => void;
+/** Calls `run` once after `delayMs`. Returns a function that cancels the call. */
+export type ScheduleOnce = (run: () => void, delayMs: number) => () => void;
 
 export interface WatchOptions {
   /** Called before each scan, because a reload can change the list. */
@@ -67,7 +67,7 @@ export function watchFiles(options: WatchOptions): FileWatch {
   async function look(): Promise<void> {
     const began = now_ms();
     const seen = await takeSnapshot(options.list());
-    const took_ms = now_ms() - began;
+    const tookMs = now_ms() - began;
     if (closed) return;
     reported ??= seen;
     unsettled = seen === reported || seen === last ? unsettled : unsettled + 1;
@@ -78,12 +78,12 @@ export function watchFiles(options: WatchOptions): FileWatch {
       unsettled = 0;
       await options.onChange();
     }
-    if (!closed) wait(Math.max(interval_ms, took_ms / DUTY));
+    if (!closed) wait(Math.max(interval_ms, tookMs / DUTY));
   }
 
-  function wait(delay_ms: number): void {
+  function wait(delayMs: number): void {
     // The watch never ends. After a failed scan or reload, the next scan tries again.
-    takeBack = later(() => void look().catch(() => wait(interval_ms)), delay_ms);
+    takeBack = later(() => void look().catch(() => wait(interval_ms)), delayMs);
   }
 
   void look().catch(() => wait(interval_ms));
@@ -95,8 +95,8 @@ export function watchFiles(options: WatchOptions): FileWatch {
   };
 }
 
-function unrefTimeout(run: () => void, delay_ms: number): () => void {
-  const timer = setTimeout(run, delay_ms);
+function unrefTimeout(run: () => void, delayMs: number): () => void {
+  const timer = setTimeout(run, delayMs);
   timer.unref();
   return () => clearTimeout(timer);
 }

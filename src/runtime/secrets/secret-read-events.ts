@@ -41,9 +41,9 @@ export async function recordSecretReads(
 export function buildSecretReadEvents(
   readings: readonly SecretReading[],
   by: ReadActor,
-  now_ms: number,
+  nowMs: number,
 ): AuditEvent[] {
-  return readings.map((reading) => buildSecretReadEvent(reading, { ...by, now_ms }));
+  return readings.map((reading) => buildSecretReadEvent(reading, { ...by, now_ms: nowMs }));
 }
 
 function buildSecretReadEvent(

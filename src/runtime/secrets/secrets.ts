@@ -70,24 +70,24 @@ export function openSecrets(parts: SecretsParts): Secrets {
     return entry;
   }
 
-  function keep(key: string, value: string | null, began_ms: number): void {
-    const ttl_ms = value === null ? Math.min(ABSENT_MS, cache_ttl_ms) : cache_ttl_ms;
-    if (ttl_ms <= 0 || cache_entries_max <= 0) return;
+  function keep(key: string, value: string | null, beganMs: number): void {
+    const ttlMs = value === null ? Math.min(ABSENT_MS, cache_ttl_ms) : cache_ttl_ms;
+    if (ttlMs <= 0 || cache_entries_max <= 0) return;
     entries.delete(key);
     for (const oldest of entries.keys()) {
       if (entries.size < cache_entries_max) break;
       entries.delete(oldest);
     }
     // The age counts from the request, because the value may have changed since.
-    entries.set(key, { value, until_ms: began_ms + ttl_ms });
+    entries.set(key, { value, until_ms: beganMs + ttlMs });
   }
 
   async function fetchSecret(key: string): Promise<string | null> {
     if (request.size >= QUESTIONS_MAX)
       throw new SecretReadError('secrets_unavailable', `${about(key)}: too many are being read; try again.`);
-    const began_ms = now_ms();
+    const beganMs = now_ms();
     const value = await limitTime(parts, about(key), (signal) => backend.get(key, signal));
-    keep(key, value, began_ms);
+    keep(key, value, beganMs);
     return value;
   }
 

@@ -37,11 +37,11 @@ export interface SkillsFolderLock {
 }
 
 /** Takes the lock, and recovers from an interrupted change. @throws SkillFailure `busy` */
-export async function lockSkillsFolder(base_dir: string): Promise<SkillsFolderLock> {
-  const folder = join(base_dir, CHANGE_FOLDER);
+export async function lockSkillsFolder(baseDir: string): Promise<SkillsFolderLock> {
+  const folder = join(baseDir, CHANGE_FOLDER);
   const lock = await lockFolder(folder);
   try {
-    const recovered = await recoverChange(base_dir);
+    const recovered = await recoverChange(baseDir);
     await clearFolder(folder, OURS);
     return {
       recovered,
@@ -120,65 +120,65 @@ export interface AppliedSkillChange {
  * @throws SkillFailure `conflict` if a file has changed since the change was planned
  */
 export async function applyChange(
-  base_dir: string,
+  baseDir: string,
   changes: readonly FileChange[],
   lock: SkillsLock,
   check: () => Promise<void>,
 ): Promise<AppliedSkillChange> {
-  const folder = join(base_dir, CHANGE_FOLDER);
-  const made = await listMissingFolders(base_dir, changes);
+  const folder = join(baseDir, CHANGE_FOLDER);
+  const made = await listMissingFolders(baseDir, changes);
   const { next, leaving } = withFolders(lock, made);
-  const lock_after = isEmpty(next) ? null : formatLock(next);
+  const lockAfter = isEmpty(next) ? null : formatLock(next);
   const plan: Plan = {
     version: 'v1alpha1',
     changes: changes.map(({ path, action, before, after }) => ({ path, action, before, after })),
     folders_made: made,
     folders_leaving: leaving,
-    lock_before: await lockHash(base_dir),
-    lock_after: lock_after === null ? null : hashSha256(lock_after),
+    lock_before: await lockHash(baseDir),
+    lock_after: lockAfter === null ? null : hashSha256(lockAfter),
   };
-  await makeReady(base_dir, changes, plan);
+  await makeReady(baseDir, changes, plan);
   try {
-    for (const path of made) await mkdir(join(base_dir, path));
-    for (const [at, change] of changes.entries()) await moveFile(base_dir, change, at);
-    await syncFolders(base_dir, changes);
+    for (const path of made) await mkdir(join(baseDir, path));
+    for (const [at, change] of changes.entries()) await moveFile(baseDir, change, at);
+    await syncFolders(baseDir, changes);
     await check();
-    if (lock_after === null) await rm(join(base_dir, LOCK_FILE), { force: true });
-    else await replaceDurably(join(base_dir, LOCK_FILE), lock_after, join(folder, 'lock'));
+    if (lockAfter === null) await rm(join(baseDir, LOCK_FILE), { force: true });
+    else await replaceDurably(join(baseDir, LOCK_FILE), lockAfter, join(folder, 'lock'));
   } catch (error) {
-    await revertChanges(base_dir, plan);
+    await revertChanges(baseDir, plan);
     throw error;
   }
-  const folders_removed = await removeFolders(base_dir, leaving);
+  const foldersRemoved = await removeFolders(baseDir, leaving);
   await rm(join(folder, PLAN));
-  await syncFolder(base_dir);
-  return { folders_removed };
+  await syncFolder(baseDir);
+  return { folders_removed: foldersRemoved };
 }
 
 const PLAN = 'plan.json';
-const staged = (base_dir: string, at: number) => join(base_dir, CHANGE_FOLDER, `new-${at}`);
-const saved = (base_dir: string, at: number) => join(base_dir, CHANGE_FOLDER, `old-${at}`);
+const staged = (baseDir: string, at: number) => join(baseDir, CHANGE_FOLDER, `new-${at}`);
+const saved = (baseDir: string, at: number) => join(baseDir, CHANGE_FOLDER, `old-${at}`);
 
-async function makeReady(base_dir: string, changes: readonly FileChange[], plan: Plan): Promise<void> {
+async function makeReady(baseDir: string, changes: readonly FileChange[], plan: Plan): Promise<void> {
   for (const [at, { path, text, before }] of changes.entries()) {
-    if (text !== null) await writeDurably(staged(base_dir, at), text);
-    if (before !== null) await linkOrCopy(join(base_dir, path), saved(base_dir, at));
+    if (text !== null) await writeDurably(staged(baseDir, at), text);
+    if (before !== null) await linkOrCopy(join(baseDir, path), saved(baseDir, at));
   }
-  const folder = join(base_dir, CHANGE_FOLDER);
+  const folder = join(baseDir, CHANGE_FOLDER);
   await replaceDurably(join(folder, PLAN), JSON.stringify(plan), join(folder, 'plan'));
-  await syncFolder(base_dir);
+  await syncFolder(baseDir);
 }
 
 /** Only files that are unchanged since the change was planned are replaced or removed. */
-async function moveFile(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
-  const target = join(base_dir, path);
-  const existing = await readPathState(base_dir, path);
-  const is_as_planned =
+async function moveFile(baseDir: string, { path, action, before }: FileChange, at: number): Promise<void> {
+  const target = join(baseDir, path);
+  const existing = await readPathState(baseDir, path);
+  const isAsPlanned =
     before === null ? existing === 'nothing' : typeof existing === 'object' && existing.sha256 === before;
-  if (!is_as_planned) throw buildConflictFailure(path);
+  if (!isAsPlanned) throw buildConflictFailure(path);
   if (action === 'delete') await rm(target);
-  else if (action === 'replace') await rename(staged(base_dir, at), target);
-  else await createAt(staged(base_dir, at), target, path);
+  else if (action === 'replace') await rename(staged(baseDir, at), target);
+  else await createAt(staged(baseDir, at), target, path);
 }
 
 async function createAt(from: string, target: string, path: string): Promise<void> {
@@ -198,20 +198,20 @@ function buildConflictFailure(path: string): SkillFailure {
  * Returns whether a change next to a configuration was started and neither finished nor rolled back. It may
  * still be running.
  */
-export function isInterrupted(base_dir: string): boolean {
-  return existsSync(join(base_dir, CHANGE_FOLDER, PLAN));
+export function isInterrupted(baseDir: string): boolean {
+  return existsSync(join(baseDir, CHANGE_FOLDER, PLAN));
 }
 
 /** Rolls back an interrupted change, or finishes it if only the cleanup was missing. */
-async function recoverChange(base_dir: string): Promise<boolean> {
-  const read = await readText(join(base_dir, CHANGE_FOLDER, PLAN));
+async function recoverChange(baseDir: string): Promise<boolean> {
+  const read = await readText(join(baseDir, CHANGE_FOLDER, PLAN));
   if (!read.ok) return false;
   const plan = getPlan(read.text);
-  for (const { path } of plan.changes) await assertInside(base_dir, path);
-  const is_done = plan.lock_before !== plan.lock_after && (await lockHash(base_dir)) === plan.lock_after;
-  if (is_done) await removeFolders(base_dir, plan.folders_leaving);
-  else await revertChanges(base_dir, plan);
-  await rm(join(base_dir, CHANGE_FOLDER, PLAN));
+  for (const { path } of plan.changes) await assertInside(baseDir, path);
+  const isDone = plan.lock_before !== plan.lock_after && (await lockHash(baseDir)) === plan.lock_after;
+  if (isDone) await removeFolders(baseDir, plan.folders_leaving);
+  else await revertChanges(baseDir, plan);
+  await rm(join(baseDir, CHANGE_FOLDER, PLAN));
   return true;
 }
 
@@ -219,9 +219,9 @@ async function recoverChange(base_dir: string): Promise<boolean> {
 function getPlan(text: string): Plan {
   try {
     const plan = JSON.parse(text) as Plan;
-    const paths_fit = plan.changes.every(({ path }) => findFileKind(path) !== null);
+    const pathsFit = plan.changes.every(({ path }) => findFileKind(path) !== null);
     const folders = [...plan.folders_made, ...plan.folders_leaving];
-    if (paths_fit && folders.every((folder) => SKILL_FOLDERS.includes(folder))) return plan;
+    if (pathsFit && folders.every((folder) => SKILL_FOLDERS.includes(folder))) return plan;
   } catch {
     // A file that is not a plan gets the same error as a plan that matches nothing.
   }
@@ -229,23 +229,23 @@ function getPlan(text: string): Plan {
 }
 
 /** Restores every file that is as the change left it. Files that were edited since are kept. */
-async function revertChanges(base_dir: string, plan: Plan): Promise<void> {
+async function revertChanges(baseDir: string, plan: Plan): Promise<void> {
   for (const [at, { path, before, after }] of [...plan.changes.entries()].reverse()) {
-    const target = join(base_dir, path);
-    const existing = await readPathState(base_dir, path);
-    const is_ours =
+    const target = join(baseDir, path);
+    const existing = await readPathState(baseDir, path);
+    const isOurs =
       after === null ? existing === 'nothing' : typeof existing === 'object' && existing.sha256 === after;
-    if (!is_ours) continue;
+    if (!isOurs) continue;
     if (before === null) await rm(target);
-    else await rename(saved(base_dir, at), target);
+    else await rename(saved(baseDir, at), target);
   }
-  await removeFolders(base_dir, plan.folders_made);
-  await syncFolders(base_dir, plan.changes);
+  await removeFolders(baseDir, plan.folders_made);
+  await syncFolders(baseDir, plan.changes);
 }
 
 /** Returns the folders to create, parents first. */
 async function listMissingFolders(
-  base_dir: string,
+  baseDir: string,
   changes: readonly FileChange[],
 ): Promise<readonly string[]> {
   const wanted = new Set<string>();
@@ -253,7 +253,7 @@ async function listMissingFolders(
     for (let folder = dirname(path); action === 'create' && folder !== '.'; folder = dirname(folder))
       wanted.add(folder);
   }
-  return [...wanted].filter((folder) => !existsSync(join(base_dir, folder))).sort();
+  return [...wanted].filter((folder) => !existsSync(join(baseDir, folder))).sort();
 }
 
 /** Returns the lock with the folders to create, and the folders that no skill needs any more. */
@@ -275,10 +275,10 @@ function isEmpty({ skills }: SkillsLock): boolean {
 }
 
 /** Removes the empty folders, children first. */
-async function removeFolders(base_dir: string, folders: readonly string[]): Promise<readonly string[]> {
+async function removeFolders(baseDir: string, folders: readonly string[]): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const folder of [...folders].sort().reverse()) {
-    const went = await rmdir(join(base_dir, folder)).then(
+    const went = await rmdir(join(baseDir, folder)).then(
       () => true,
       () => false,
     );
@@ -287,14 +287,14 @@ async function removeFolders(base_dir: string, folders: readonly string[]): Prom
   return removed;
 }
 
-async function syncFolders(base_dir: string, changes: readonly Pick<FileChange, 'path'>[]): Promise<void> {
+async function syncFolders(baseDir: string, changes: readonly Pick<FileChange, 'path'>[]): Promise<void> {
   const folders = new Set(changes.map(({ path }) => dirname(path)));
   for (const folder of folders) {
-    if (existsSync(join(base_dir, folder))) await syncFolder(join(base_dir, folder));
+    if (existsSync(join(baseDir, folder))) await syncFolder(join(baseDir, folder));
   }
 }
 
-async function lockHash(base_dir: string): Promise<string | null> {
-  const existing = await readPathState(base_dir, LOCK_FILE);
+async function lockHash(baseDir: string): Promise<string | null> {
+  const existing = await readPathState(baseDir, LOCK_FILE);
   return typeof existing === 'object' ? existing.sha256 : null;
 }

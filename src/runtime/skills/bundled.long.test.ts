@@ -49,8 +49,8 @@ test('every template of the service is one, word for word', () => {
     assert.equal(skill?.description, description);
     assert.ok(isTemplate(skill));
   }
-  const bring_more = skills.filter((skill) => !isTemplate(skill)).map(({ name }) => name);
-  assert.deepEqual(bring_more, ['gdpr', 'hipaa']);
+  const bringMore = skills.filter((skill) => !isTemplate(skill)).map(({ name }) => name);
+  assert.deepEqual(bringMore, ['gdpr', 'hipaa']);
 });
 
 for (const skill of skills) {
@@ -81,7 +81,7 @@ test('all together they are as strict as each alone: no skill takes a rule of an
     assert.ok(made.ok);
     const { results, files } = await testPolicy(made.policy, config, [], dir);
     assert.equal(files.length, skills.length);
-    const less_strict = results.flatMap(({ name, differences }) =>
+    const lessStrict = results.flatMap(({ name, differences }) =>
       differences
         .filter(
           ({ field, expected, actual }) =>
@@ -89,7 +89,7 @@ test('all together they are as strict as each alone: no skill takes a rule of an
         )
         .map(() => name),
     );
-    assert.deepEqual(less_strict, []);
+    assert.deepEqual(lessStrict, []);
     assert.ok(results.length >= 80);
   });
 });

@@ -29,14 +29,14 @@ export interface SkillChange {
  * Plans the file changes that add a skill or replace its installed version.
  * @throws SkillFailure `conflict`, with every conflicting file
  */
-export async function buildAddition(base_dir: string, lock: SkillsLock, skill: Skill): Promise<SkillChange> {
+export async function buildAddition(baseDir: string, lock: SkillsLock, skill: Skill): Promise<SkillChange> {
   const owned = lock.skills[skill.name]?.files ?? {};
   const changes: FileChange[] = [];
   const unchanged: string[] = [];
   const problems: DocumentProblem[] = [];
   for (const { path, text, sha256 } of skill.files) {
-    await assertInside(base_dir, path);
-    const existing = await readPathState(base_dir, path);
+    await assertInside(baseDir, path);
+    const existing = await readPathState(baseDir, path);
     const owner = getOwner(lock, path);
     if (owner !== null && owner !== skill.name)
       problems.push(buildConfigProblem(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
@@ -52,7 +52,7 @@ export async function buildAddition(base_dir: string, lock: SkillsLock, skill: S
   if (problems.length > 0)
     throw new SkillFailure('conflict', 'Nothing was changed, for files are in the way:', problems);
   const left = Object.entries(owned).filter(([path]) => !skill.files.some((file) => file.path === path));
-  const leaving = await changeToLeave(base_dir, left, false);
+  const leaving = await changeToLeave(baseDir, left, false);
   return {
     changes: [...changes, ...leaving.changes],
     kept: leaving.kept,
@@ -72,26 +72,26 @@ function getOwner({ skills }: SkillsLock, path: string): string | null {
 
 /** Plans the file changes that remove a skill. `force` also removes files that were changed by hand. */
 export async function buildRemoval(
-  base_dir: string,
+  baseDir: string,
   lock: SkillsLock,
   name: string,
   force: boolean,
 ): Promise<SkillChange> {
   const { [name]: removed, ...skills } = lock.skills;
-  const { changes, kept } = await changeToLeave(base_dir, Object.entries(removed?.files ?? {}), force);
+  const { changes, kept } = await changeToLeave(baseDir, Object.entries(removed?.files ?? {}), force);
   return { changes, kept, unchanged: [], lock: { ...lock, skills } };
 }
 
 async function changeToLeave(
-  base_dir: string,
+  baseDir: string,
   files: readonly (readonly [path: string, sha256: string])[],
   force: boolean,
 ): Promise<{ changes: readonly FileChange[]; kept: readonly string[] }> {
   const changes: FileChange[] = [];
   const kept: string[] = [];
   for (const [path, sha256] of files) {
-    await assertInside(base_dir, path);
-    const existing = await readPathState(base_dir, path);
+    await assertInside(baseDir, path);
+    const existing = await readPathState(baseDir, path);
     if (existing === 'nothing') continue;
     if (existing !== 'other' && (force || existing.sha256 === sha256))
       changes.push({ path, action: 'delete', before: existing.sha256, after: null, text: null });
@@ -110,11 +110,11 @@ export interface SkillState {
 }
 
 /** Compares the files of a skill with its lock entry. A missing file outranks a changed one. */
-export async function compareSkillFiles(base_dir: string, { files }: LockedSkill): Promise<SkillState> {
+export async function compareSkillFiles(baseDir: string, { files }: LockedSkill): Promise<SkillState> {
   const looked = await Promise.all(
     Object.entries(files).map(async ([path, sha256]) => ({
       path,
-      found: compareState(await readPathState(base_dir, path), sha256),
+      found: compareState(await readPathState(baseDir, path), sha256),
     })),
   );
   const named = (what: string) => looked.filter(({ found }) => found === what).map(({ path }) => path);

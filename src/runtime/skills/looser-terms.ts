@@ -72,11 +72,11 @@ function hasMoreFields(was: readonly string[], is: readonly string[]): boolean {
 
 /** Lists each pair of a condition and a sentence whose condition is true. */
 function pickTrue(rows: readonly (readonly [is_looser: boolean, term: string])[]): readonly string[] {
-  return rows.flatMap(([is_looser, term]) => (is_looser ? [term] : []));
+  return rows.flatMap(([isLooser, term]) => (isLooser ? [term] : []));
 }
 
 function compareContracts(was: ToolContract, is: ToolContract): readonly string[] {
-  const lost_facts = (was.emits.tags ?? []).filter(
+  const lostFacts = (was.emits.tags ?? []).filter(
     (tag) => isFactTag(tag) && !isCoveredBy(is.emits.tags ?? [], tag),
   );
   return pickTrue([
@@ -89,7 +89,7 @@ function compareContracts(was: ToolContract, is: ToolContract): readonly string[
     ],
     [was.side_effects.requires_approval && !is.side_effects.requires_approval, 'needs no approval any more'],
     [was.side_effects.egress && !is.side_effects.egress, 'no longer says that data leaves with the call'],
-    [lost_facts.length > 0, `no longer marks results with ${lost_facts.join(', ')}`],
+    [lostFacts.length > 0, `no longer marks results with ${lostFacts.join(', ')}`],
     [hasMoreTags(was.accepts.tags, is.accepts.tags), 'arguments may carry more tags'],
     [hasMoreFields(was.accepts.fields, is.accepts.fields), 'arguments may have more fields'],
     [hasMoreTags(was.emits.tags, is.emits.tags), 'results may carry more tags'],

@@ -30,11 +30,11 @@ export interface PolicyEffect {
 
 /** Compares two policies, record by record and by their answers. */
 export function comparePolicies(before: Policy, after: Policy): PolicyEffect {
-  const [old_records, new_records] = [indexRecords(before), indexRecords(after)];
-  const added = [...new_records].filter(([key]) => !old_records.has(key));
-  const removed = [...old_records].filter(([key]) => !new_records.has(key));
-  const changed = [...new_records].filter(([key, { written }]) => {
-    const old = old_records.get(key);
+  const [oldRecords, newRecords] = [indexRecords(before), indexRecords(after)];
+  const added = [...newRecords].filter(([key]) => !oldRecords.has(key));
+  const removed = [...oldRecords].filter(([key]) => !newRecords.has(key));
+  const changed = [...newRecords].filter(([key, { written }]) => {
+    const old = oldRecords.get(key);
     return old !== undefined && old.written !== written;
   });
   const tags = [...added, ...changed].flatMap(([, { tags }]) => tags);
@@ -60,11 +60,11 @@ function indexRecords(policy: Policy): ReadonlyMap<string, Known> {
   const known = new Map<string, Known>();
   const add = (
     record: PolicyRecord,
-    tenant_id: string | null,
+    tenantId: string | null,
     whole: unknown,
     tags: readonly string[] = [],
   ): void => {
-    const name = tenant_id === null ? record.name : `${record.name} (tenant ${tenant_id})`;
+    const name = tenantId === null ? record.name : `${record.name} (tenant ${tenantId})`;
     const written = JSON.stringify(whole);
     known.set(`${record.summary.startsWith(MARKS)} ${record.kind} ${name}`, {
       record: { ...record, name },

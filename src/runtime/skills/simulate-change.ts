@@ -38,39 +38,39 @@ export async function simulateChange(
   config: Config,
   changes: readonly FileChange[],
 ): Promise<SimulatedChange> {
-  const base_dir = await mkdtemp(join(tmpdir(), 'service-skills-'));
+  const baseDir = await mkdtemp(join(tmpdir(), 'service-skills-'));
   try {
-    const documents_before = await findDocuments(config);
-    const labels = await copyDocuments(base_dir, documents_before.files, changes);
-    const config_after = moveToFolder(config, base_dir);
-    const found = await findDocuments(config_after);
-    const code = await loadPluginsAfter(config, base_dir, changes);
+    const documentsBefore = await findDocuments(config);
+    const labels = await copyDocuments(baseDir, documentsBefore.files, changes);
+    const configAfter = moveToFolder(config, baseDir);
+    const found = await findDocuments(configAfter);
+    const code = await loadPluginsAfter(config, baseDir, changes);
     const seen = [...found.files.map(({ label }) => label), ...code.seen];
     const problems = [
       ...code.problems,
       ...findUnreadFiles(changes, seen),
       ...findUntestedFiles(labels, seen),
-      ...(await findMisplacedRecords(base_dir, changes)),
+      ...(await findMisplacedRecords(baseDir, changes)),
     ];
-    const made = await loadPolicy(config_after, {
+    const made = await loadPolicy(configAfter, {
       plugins: code.loaded,
       guarded_paths: listGuardedPaths(config),
     });
     const warnings = made.warnings.filter(({ path }) => !/^(?:paths|plugins)/.test(path));
-    const emptied = [...documents_before.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
+    const emptied = [...documentsBefore.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
     const report = { warnings, emptied, plugins: code.brought };
     if (!made.ok) problems.push(...made.problems);
     if (!made.ok || problems.length > 0) return { ...report, policy: null, problems, cases: [] };
-    const cases = await runCases(made.policy, config_after, changes);
+    const cases = await runCases(made.policy, configAfter, changes);
     return { ...report, policy: made.policy, problems: [], cases };
   } finally {
-    await rm(base_dir, { recursive: true, force: true });
+    await rm(baseDir, { recursive: true, force: true });
   }
 }
 
 /** Copies the documents as they will be. Returns the labels that the rehearsal must find again. */
 async function copyDocuments(
-  base_dir: string,
+  baseDir: string,
   files: readonly { readonly path: string; readonly label: string }[],
   changes: readonly FileChange[],
 ): Promise<readonly string[]> {
@@ -78,14 +78,14 @@ async function copyDocuments(
   const kept = files.filter(({ label }) => !gone.has(label));
   for (const { path, label } of kept) {
     if (isAbsolute(label)) continue;
-    await mkdir(dirname(join(base_dir, label)), { recursive: true });
+    await mkdir(dirname(join(baseDir, label)), { recursive: true });
     // An unreadable file is reported when the policy is loaded.
-    await copyFile(path, join(base_dir, label)).catch(() => {});
+    await copyFile(path, join(baseDir, label)).catch(() => {});
   }
   for (const { path, text } of changes) {
     if (text === null) continue;
-    await mkdir(dirname(join(base_dir, path)), { recursive: true });
-    await writeFile(join(base_dir, path), text);
+    await mkdir(dirname(join(baseDir, path)), { recursive: true });
+    await writeFile(join(baseDir, path), text);
   }
   return kept.map(({ label }) => label);
 }
@@ -94,10 +94,10 @@ async function copyDocuments(
  * Returns the same configuration for another folder. Paths that lead out of the folder still name the same
  * files.
  */
-function moveToFolder(config: Config, base_dir: string): Config {
+function moveToFolder(config: Config, baseDir: string): Config {
   const paths: Record<PathKey, readonly string[]> = { ...config.paths };
   for (const key of PATH_KEYS) paths[key] = paths[key].map((pattern) => movePattern(config, pattern));
-  return { ...config, paths, origin: { ...config.origin, base_dir } };
+  return { ...config, paths, origin: { ...config.origin, base_dir: baseDir } };
 }
 
 /** Reports files that the configuration would not read, because an unread policy protects nothing. */
@@ -121,11 +121,11 @@ function findUntestedFiles(labels: readonly string[], seen: readonly string[]): 
 
 /** A list of contracts among the policies would be read, but it would not be what the manifest declares. */
 async function findMisplacedRecords(
-  base_dir: string,
+  baseDir: string,
   changes: readonly FileChange[],
 ): Promise<DocumentProblem[]> {
   const files = changes.flatMap(({ path, text }) =>
-    text === null ? [] : [{ path: join(base_dir, path), label: path }],
+    text === null ? [] : [{ path: join(baseDir, path), label: path }],
   );
   const { documents } = await readDocuments(files);
   return documents.flatMap(({ file, value }) => {

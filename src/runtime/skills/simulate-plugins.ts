@@ -27,18 +27,18 @@ interface PluginsAfter {
  */
 export async function loadPluginsAfter(
   config: Config,
-  base_dir: string,
+  baseDir: string,
   changes: readonly FileChange[],
 ): Promise<PluginsAfter> {
   const changed = new Set(changes.filter(({ path }) => isCode(path)).map(({ path }) => path));
-  const { files, seen, emptied } = await listFilesAfter(config, base_dir, changed);
+  const { files, seen, emptied } = await listFilesAfter(config, baseDir, changed);
   const loaded = await loadConfiguredPlugins(
     { ...config, plugins: { ...config.plugins, files } },
     { reviewed: listCodeHashes(changes) },
   );
   const named = loaded.plugins.map((report) => ({
     ...report,
-    from: getInstalledPath(report.from, base_dir),
+    from: getInstalledPath(report.from, baseDir),
   }));
   const brought = named.filter(({ from }) => seen.includes(from));
   const problems = brought.flatMap((report) =>
@@ -55,12 +55,12 @@ export function listCodeHashes(changes: readonly FileChange[]): ReadonlySet<stri
 const isCode = (path: string): boolean => findFileKind(path)?.holds === 'code';
 
 /** Returns the path that a file of the rehearsal folder will have after the change. */
-function getInstalledPath(name: string, base_dir: string): string {
-  return name.startsWith(`${base_dir}/`) ? name.slice(base_dir.length + 1) : name;
+function getInstalledPath(name: string, baseDir: string): string {
+  return name.startsWith(`${baseDir}/`) ? name.slice(baseDir.length + 1) : name;
 }
 
 /** Returns the absolute paths of the files that patterns match. A pattern without a match stays as it is. */
-async function listFilesAfter(config: Config, base_dir: string, changed: ReadonlySet<string>) {
+async function listFilesAfter(config: Config, baseDir: string, changed: ReadonlySet<string>) {
   const from = config.origin.base_dir;
   const files: string[] = [];
   const seen: string[] = [];
@@ -68,15 +68,15 @@ async function listFilesAfter(config: Config, base_dir: string, changed: Readonl
   for (const pattern of config.plugins.files) {
     const now = await findFiles(pattern, from, 'code');
     const kept = now.paths.map((path) => buildFileLabel(path, from)).filter((label) => !changed.has(label));
-    const brought = (await findFiles(movePattern(config, pattern), base_dir, 'code')).paths
-      .map((path) => buildFileLabel(path, base_dir))
+    const brought = (await findFiles(movePattern(config, pattern), baseDir, 'code')).paths
+      .map((path) => buildFileLabel(path, baseDir))
       .filter((label) => changed.has(label));
     const after = [...new Set([...kept, ...brought])].sort();
     seen.push(...brought);
     if (now.wrong !== null && after.length === 0) files.push(resolve(from, pattern));
     else
       files.push(
-        ...after.map((label) => (brought.includes(label) ? join(base_dir, label) : resolve(from, label))),
+        ...after.map((label) => (brought.includes(label) ? join(baseDir, label) : resolve(from, label))),
       );
     if (now.paths.length > 0 && after.length === 0) emptied.push(`plugins.files ${pattern}`);
   }

@@ -74,27 +74,27 @@ export interface SkillConsent {
 
 /**
  * Plans to add a skill or to replace its installed version.
- * @param service_version - the version of the service, for which the manifest can set a lower bound.
+ * @param serviceVersion - the version of the service, for which the manifest can set a lower bound.
  * @throws SkillFailure if a file conflicts, the policy would not be valid, or the skill contains code without
  * consent
  */
 export function planToAdd(
   config: Config,
   skill: Skill,
-  service_version: string,
+  serviceVersion: string,
   agreed: SkillConsent = { plugins: false },
 ): Promise<OpenPlan> {
-  if (skill.service_min !== null && compareVersions(service_version, skill.service_min) < 0)
+  if (skill.service_min !== null && compareVersions(serviceVersion, skill.service_min) < 0)
     throw new SkillFailure(
       'skill_invalid',
-      `It needs version ${skill.service_min} of the service, and this is ${service_version}.`,
+      `It needs version ${skill.service_min} of the service, and this is ${serviceVersion}.`,
     );
-  return planInTurn(config, async (base_dir, recovered) => {
-    const lock = await readLock(base_dir);
+  return planInTurn(config, async (baseDir, recovered) => {
+    const lock = await readLock(baseDir);
     const { name, version, source } = skill;
     const replaces = lock.skills[name] ?? null;
     refuseTwins(skill, replaces);
-    const files = await buildAddition(base_dir, lock, skill);
+    const files = await buildAddition(baseDir, lock, skill);
     refuseKeptCode(files);
     if (!agreed.plugins) refuseCode(files);
     return { name, version, source, replaces, files, recovered, ...(await weighChange(config, files)) };
@@ -148,12 +148,12 @@ function refuseCode({ changes }: SkillChange): void {
  * not set
  */
 export function planToRemove(config: Config, name: string, force: boolean): Promise<OpenPlan> {
-  return planInTurn(config, async (base_dir, recovered) => {
-    const lock = await readLock(base_dir);
+  return planInTurn(config, async (baseDir, recovered) => {
+    const lock = await readLock(baseDir);
     const replaces = Object.hasOwn(lock.skills, name) ? lock.skills[name]! : null;
     if (replaces === null)
       throw new SkillFailure('not_found', formatNotThere(name, Object.keys(lock.skills)));
-    const files = await buildRemoval(base_dir, lock, name, force);
+    const files = await buildRemoval(baseDir, lock, name, force);
     refuseKeptCode(files);
     const { version, source } = replaces;
     const weighed = await weighChange(config, files).catch((error: unknown) => {
@@ -189,7 +189,7 @@ async function weighChange(config: Config, { changes }: SkillChange): Promise<Pl
 
 async function planInTurn(
   config: Config,
-  make: (base_dir: string, recovered: boolean) => Promise<SkillPlan>,
+  make: (baseDir: string, recovered: boolean) => Promise<SkillPlan>,
 ): Promise<OpenPlan> {
   const { base_dir } = config.origin;
   const turn: SkillsFolderLock = await lockSkillsFolder(base_dir);
@@ -209,13 +209,13 @@ async function planInTurn(
 }
 
 /** Records that this user trusts the installed code, to which the operator has agreed. */
-async function trustInstalledCode(base_dir: string, changes: readonly FileChange[]): Promise<void> {
+async function trustInstalledCode(baseDir: string, changes: readonly FileChange[]): Promise<void> {
   const agreed = listCodeHashes(changes);
-  const root = resolveRealPath(base_dir);
+  const root = resolveRealPath(baseDir);
   const files = changes.flatMap(({ path, after: sha256 }) =>
     sha256 !== null && agreed.has(sha256) ? [{ path: join(root, path), sha256 }] : [],
   );
-  await addTrustedFiles(base_dir, files);
+  await addTrustedFiles(baseDir, files);
 }
 
 /** Verifies that the result equals the plan, because another file may have been edited in the meantime. */

@@ -39,13 +39,13 @@ const rule = (terms: object = {}): PolicyParts => ({
   ],
 });
 /** Allows dangerous commands that these detectors find. */
-const detectorRule = (rule_ids: readonly string[]): PolicyParts => ({
+const detectorRule = (ruleIds: readonly string[]): PolicyParts => ({
   rules: [
     {
       name: 'own',
       boundary: 'action',
       data_tags: ['dangerous.git'],
-      condition: { rule_ids },
+      condition: { rule_ids: ruleIds },
       action: 'allow',
     },
   ],

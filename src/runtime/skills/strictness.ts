@@ -52,18 +52,18 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
   const worlds = getWorlds(before, after);
   const known = listKnownTags(before);
   const examples = new Map<string, AnswerDifference>();
-  const opened_tags = new Set<Tag>();
+  const openedTags = new Set<Tag>();
   const counts = { compared: 0, stricter: 0, less_strict: 0, opened: 0, complete: true };
   for (const part of [keepCrossingRules, keepTagRules]) {
-    const [was_part, is_part] = [part(before), part(after)];
-    const touched = listTouchedTags(was_part, is_part);
+    const [wasPart, isPart] = [part(before), part(after)];
+    const touched = listTouchedTags(wasPart, isPart);
     const tags =
       part === keepTagRules
-        ? listDistinctTags([was_part, is_part])
+        ? listDistinctTags([wasPart, isPart])
             .filter((tag) => touched === 'all' || isCoveredBy(touched, tag))
             .map((tag) => [tag])
         : [[]];
-    for (const place of getPlaces([was_part, is_part], tags)) {
+    for (const place of getPlaces([wasPart, isPart], tags)) {
       if (counts.compared >= COMPARED_MAX) {
         counts.complete = false;
         break;
@@ -71,14 +71,14 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
       const [tag = null] = place.context.data_tags;
       for (const conditions of worlds) {
         counts.compared += 1;
-        const was = getAnswer(was_part, place.context, conditions);
-        const is = getAnswer(is_part, place.context, conditions);
+        const was = getAnswer(wasPart, place.context, conditions);
+        const is = getAnswer(isPart, place.context, conditions);
         const difference = ACTIONS.indexOf(is) - ACTIONS.indexOf(was);
         if (difference > 0) counts.stricter += 1;
         if (difference >= 0) continue;
         if (tag !== null && !known.some((each) => covers(each, tag) || covers(tag, each))) {
           counts.opened += 1;
-          opened_tags.add(tag);
+          openedTags.add(tag);
           continue;
         }
         counts.less_strict += 1;
@@ -90,7 +90,7 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
   return {
     ...counts,
     examples: [...examples.values()],
-    opened_tags: [...opened_tags].sort(),
+    opened_tags: [...openedTags].sort(),
     loosening: getLoosening(before, after),
   };
 }
@@ -154,15 +154,23 @@ function* getPlaces(policies: readonly Policy[], tags: readonly (readonly Tag[])
   const read = [...new Set(rules.flatMap(({ session_tags }) => session_tags))];
   const detectors = [undefined, ...pickSamples(rules.flatMap(({ rule_ids = [] }) => rule_ids))];
   const sessions = read.length === 0 ? [[]] : [[], read];
-  for (const tenant_id of tenants)
-    for (const agent_id of agents)
+  for (const tenantId of tenants)
+    for (const agentId of agents)
       for (const { word, boundary, phase } of BOUNDARY_PLACES)
         for (const tool of boundary === 'action' ? tools : [null])
-          for (const data_tags of tags)
-            for (const session_tags of sessions)
-              for (const rule_id of data_tags.length === 0 ? [undefined] : detectors) {
-                const named = { boundary, phase, tenant_id, agent_id, tool, data_tags, session_tags };
-                const context = rule_id === undefined ? named : { ...named, rule_id };
+          for (const dataTags of tags)
+            for (const sessionTags of sessions)
+              for (const ruleId of dataTags.length === 0 ? [undefined] : detectors) {
+                const named = {
+                  boundary,
+                  phase,
+                  tenant_id: tenantId,
+                  agent_id: agentId,
+                  tool,
+                  data_tags: dataTags,
+                  session_tags: sessionTags,
+                };
+                const context = ruleId === undefined ? named : { ...named, rule_id: ruleId };
                 yield { where: getWords(word, context), context };
               }
 }
@@ -186,13 +194,11 @@ function getWords(
  */
 function listTouchedTags(a: Policy, b: Policy): readonly Tag[] | 'all' {
   if (a.default_action !== b.default_action) return 'all';
-  const [all_of_a, all_of_b] = [a, b].map(({ rules, builtin_rules }) => [...rules, ...builtin_rules]);
-  const [in_a, in_b] = [all_of_a, all_of_b].map(
-    (rules) => new Set(rules!.map((rule) => JSON.stringify(rule))),
-  );
-  const differing = [...all_of_a!, ...all_of_b!].filter((rule) => {
+  const [allOfA, allOfB] = [a, b].map(({ rules, builtin_rules }) => [...rules, ...builtin_rules]);
+  const [inA, inB] = [allOfA, allOfB].map((rules) => new Set(rules!.map((rule) => JSON.stringify(rule))));
+  const differing = [...allOfA!, ...allOfB!].filter((rule) => {
     const written = JSON.stringify(rule);
-    return !(in_a?.has(written) && in_b?.has(written));
+    return !(inA?.has(written) && inB?.has(written));
   });
   return differing.flatMap(({ data_tags }) => data_tags);
 }
@@ -232,18 +238,18 @@ function pickSamples(patterns: readonly string[]): readonly string[] {
  * hold; in the old one, those from some action on.
  */
 function getWorlds(before: Policy, after: Policy): readonly ConditionEvaluator[] {
-  const old_ones = indexConditions(before);
-  const new_ones = new Map([...indexConditions(after)].filter(([when]) => !old_ones.has(when)));
+  const oldOnes = indexConditions(before);
+  const newOnes = new Map([...indexConditions(after)].filter(([when]) => !oldOnes.has(when)));
   const lowest = (actions: readonly number[]) => Math.min(...actions);
   const highest = (actions: readonly number[]) => Math.max(...actions);
-  const new_levels = [-1, ...new Set([...new_ones.values()].map(lowest))];
-  const old_levels = [ACTIONS.length, ...new Set([...old_ones.values()].map(highest))];
-  return new_levels.flatMap((up_to) =>
-    old_levels.map((from) => ({
+  const newLevels = [-1, ...new Set([...newOnes.values()].map(lowest))];
+  const oldLevels = [ACTIONS.length, ...new Set([...oldOnes.values()].map(highest))];
+  return newLevels.flatMap((upTo) =>
+    oldLevels.map((from) => ({
       evaluate: (when: string) => {
-        const known = old_ones.get(when);
+        const known = oldOnes.get(when);
         if (known !== undefined) return highest(known) >= from;
-        return lowest(new_ones.get(when) ?? [ACTIONS.length]) <= up_to;
+        return lowest(newOnes.get(when) ?? [ACTIONS.length]) <= upTo;
       },
     })),
   );
@@ -259,11 +265,11 @@ function indexConditions({ rules }: Policy): ReadonlyMap<string, readonly number
 }
 
 function getLoosening(before: Policy, after: Policy): string[] {
-  const known_rules = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
+  const knownRules = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
   const forgetting = after.taint_rules.filter(
     (mark) =>
       (mark.change.remove === 'all' || mark.change.remove.length > 0) &&
-      !known_rules.has(JSON.stringify(mark)),
+      !knownRules.has(JSON.stringify(mark)),
   );
   const tools = new Set(before.contracts.map(({ tool_name }) => tool_name));
   const declared = after.contracts.filter(({ tool_name }) => !tools.has(tool_name));

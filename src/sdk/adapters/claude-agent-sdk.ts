@@ -68,8 +68,8 @@ export function createClaudeHooks(guard: Guard): ClaudeHooks {
     }),
     // An error of a tool cannot be changed, so the run ends before the model reads it.
     PostToolBatch: matcher(async ({ tool_calls = [] }) => {
-      const is_withheld = tool_calls.filter(({ tool_use_id }) => withheld.delete(tool_use_id)).length > 0;
-      return is_withheld ? { continue: false, stopReason: WITHHELD_ERROR } : {};
+      const isWithheld = tool_calls.filter(({ tool_use_id }) => withheld.delete(tool_use_id)).length > 0;
+      return isWithheld ? { continue: false, stopReason: WITHHELD_ERROR } : {};
     }),
   } as unknown as ClaudeHooks;
 }
@@ -116,9 +116,9 @@ async function protectErrors(message: object, guard: Guard): Promise<object> {
       return verdict.decision === 'allow' ? block : { ...block, content: WITHHELD_ERROR };
     }),
   );
-  const is_same = blocks.every((block, at) => block === content[at]);
+  const isSame = blocks.every((block, at) => block === content[at]);
   // The result is there a second time.
-  return is_same ? {} : { message: { ...message, content: blocks }, tool_use_result: WITHHELD_ERROR };
+  return isSame ? {} : { message: { ...message, content: blocks }, tool_use_result: WITHHELD_ERROR };
 }
 
 interface ErrorBlock {

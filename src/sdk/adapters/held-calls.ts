@@ -89,8 +89,8 @@ function openHeldCalls(guard: Guard): HeldCalls {
       const kept = allowed.get(call);
       allowed.delete(call);
       // Something between the model and the tool may have changed the arguments.
-      const is_decided = kept !== undefined && kept === JSON.stringify(call.input);
-      return is_decided ? call.input : guard.protect.tool(call.tool, call.input);
+      const isDecided = kept !== undefined && kept === JSON.stringify(call.input);
+      return isDecided ? call.input : guard.protect.tool(call.tool, call.input);
     },
   };
 }
@@ -116,23 +116,23 @@ function parseObject(text = ''): object {
 
 /** Decisions by a call's id or, without one, by its arguments object. */
 function openDecisions<Decision>() {
-  const by_id = new Map<string, Decision>();
-  const by_input = new WeakMap<object, Decision>();
+  const byId = new Map<string, Decision>();
+  const byInput = new WeakMap<object, Decision>();
   const isObject = (input: unknown): input is object => typeof input === 'object' && input !== null;
   return {
     get: ({ id = '', input }: ModelCall): Decision | undefined =>
-      by_id.get(id) ?? (isObject(input) ? by_input.get(input) : undefined),
+      byId.get(id) ?? (isObject(input) ? byInput.get(input) : undefined),
     set: ({ id = '', input }: ModelCall, decision: Decision): void => {
-      if (isObject(input)) by_input.set(input, decision);
+      if (isObject(input)) byInput.set(input, decision);
       if (id === '') return;
-      by_id.delete(id);
-      by_id.set(id, decision);
-      const [oldest] = by_id.keys();
-      if (by_id.size > CALLS_MAX && oldest !== undefined) by_id.delete(oldest);
+      byId.delete(id);
+      byId.set(id, decision);
+      const [oldest] = byId.keys();
+      if (byId.size > CALLS_MAX && oldest !== undefined) byId.delete(oldest);
     },
     delete: ({ id = '', input }: ModelCall): void => {
-      by_id.delete(id);
-      if (isObject(input)) by_input.delete(input);
+      byId.delete(id);
+      if (isObject(input)) byInput.delete(input);
     },
   };
 }

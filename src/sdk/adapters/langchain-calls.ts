@@ -21,7 +21,7 @@ export async function holdMessageCalls(message: object, guard: Guard): Promise<o
   const given = message as CallingMessage;
   const { tool_calls = [], invalid_tool_calls = [], tool_call_chunks = [] } = given;
   const kept = new Map<string, unknown>();
-  const held_calls = await Promise.all(
+  const heldCalls = await Promise.all(
     tool_calls.map(async (call) => {
       const { id, name, args } = call;
       const input = await getHeldCalls(guard).hold({ id: id as string, tool: String(name), input: args });
@@ -30,11 +30,11 @@ export async function holdMessageCalls(message: object, guard: Guard): Promise<o
       return { ...call, args: input };
     }),
   );
-  const shown_invalid = await filterShown(invalid_tool_calls, guard);
-  const is_same =
-    held_calls.every((call, at) => call === tool_calls[at]) &&
-    shown_invalid.length === invalid_tool_calls.length;
-  if (is_same) return null;
+  const shownInvalid = await filterShown(invalid_tool_calls, guard);
+  const isSame =
+    heldCalls.every((call, at) => call === tool_calls[at]) &&
+    shownInvalid.length === invalid_tool_calls.length;
+  if (isSame) return null;
   const rebuild = async (calls: readonly Fields[]) =>
     filterShown(
       calls.map((call) => replaceArguments(call, kept)),
@@ -43,8 +43,8 @@ export async function holdMessageCalls(message: object, guard: Guard): Promise<o
     );
   const { content } = given;
   return {
-    tool_calls: held_calls,
-    invalid_tool_calls: shown_invalid,
+    tool_calls: heldCalls,
+    invalid_tool_calls: shownInvalid,
     tool_call_chunks: await rebuild(tool_call_chunks),
     content: Array.isArray(content) ? await rebuild(content as Fields[]) : content,
   };

@@ -27,8 +27,8 @@ interface RunManager {
   readonly handleLLMNewToken?: (
     token: string,
     at: object,
-    run_id?: undefined,
-    parent_run_id?: undefined,
+    runId?: undefined,
+    parentRunId?: undefined,
     tags?: undefined,
     fields?: object,
   ) => Promise<void>;

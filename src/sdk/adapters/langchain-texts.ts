@@ -71,9 +71,9 @@ export async function protectAnswer<Message extends ChatMessage>(
 ): Promise<Message> {
   const { content } = message;
   const checked = await mapTexts(content, (text) => guard.protect.output(text));
-  const has_same_extra = await protectExtra(message, guard);
+  const hasSameExtra = await protectExtra(message, guard);
   const calls = await holdMessageCalls({ ...message, content: checked }, guard);
-  return checked === content && has_same_extra && calls === null
+  return checked === content && hasSameExtra && calls === null
     ? message
     : rebuildMessage(message, { ...WITHOUT_EXTRA, content: checked, ...calls });
 }
@@ -94,8 +94,8 @@ async function protectExtra({ additional_kwargs = {} }: ChatMessage, guard: Guar
 /** Returns the answers of a call with checked texts. */
 export async function protectResult(result: ChatResult, guard: Guard): Promise<ChatResult> {
   const generations = await protectGenerations(result.generations, guard);
-  const is_same = generations.every((each, at) => each === result.generations[at]);
-  return is_same ? result : { ...result, generations, llmOutput: undefined };
+  const isSame = generations.every((each, at) => each === result.generations[at]);
+  return isSame ? result : { ...result, generations, llmOutput: undefined };
 }
 
 /** Returns answers with checked texts. */
@@ -132,11 +132,9 @@ export async function* guardChunks(
   if (rest === null) return;
   const { parts, is_same } = await texts.end();
   for (const content of parts) yield rebuildChunk(rest, { ...WITHOUT_EXTRA, ...WITHOUT_REST, content });
-  const has_same_extra = await protectExtra(rest.message, guard);
+  const hasSameExtra = await protectExtra(rest.message, guard);
   const calls = await holdMessageCalls(rest.message, guard);
-  yield is_same && has_same_extra && calls === null
-    ? rest
-    : rebuildChunk(rest, { ...WITHOUT_EXTRA, ...calls });
+  yield is_same && hasSameExtra && calls === null ? rest : rebuildChunk(rest, { ...WITHOUT_EXTRA, ...calls });
 }
 
 /** Members of a chunk that must come once. */
@@ -183,13 +181,13 @@ function openTexts(guard: Guard) {
     /** Ends all texts. Returns what was held back, and whether nothing was changed. */
     end: async (): Promise<{ parts: unknown[]; is_same: boolean }> => {
       const parts: unknown[] = [];
-      let is_same = true;
+      let isSame = true;
       for (const { stream, wrap } of open.values()) {
         const { text, verdict } = throwIfBlocked(await stream.end());
-        is_same &&= verdict?.decision === 'allow';
+        isSame &&= verdict?.decision === 'allow';
         if (text !== '') parts.push(wrap(text));
       }
-      return { parts, is_same };
+      return { parts, is_same: isSame };
     },
   };
 }
@@ -217,17 +215,17 @@ function findTextMember(block: Block): string | null {
 async function mapTexts(content: unknown, change: (text: string) => Promise<string>): Promise<unknown> {
   if (typeof content === 'string') return content === '' ? content : change(content);
   if (!Array.isArray(content)) return content;
-  let is_same = true;
+  let isSame = true;
   const blocks = await Promise.all(
     (content as Block[]).map(async (block) => {
       const member = findTextMember(block);
       if (member === null) return block;
       const text = await change(String(block[member]));
-      is_same &&= text === block[member];
+      isSame &&= text === block[member];
       return { ...block, [member]: text };
     }),
   );
-  return is_same ? content : blocks;
+  return isSame ? content : blocks;
 }
 
 /** Creates the same kind of message with other members. */

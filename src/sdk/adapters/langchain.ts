@@ -128,19 +128,19 @@ async function runToolCall(
   const { toolCall, tool } = request;
   const { id, name } = toolCall;
   const args = await getHeldCalls(guard).decide({ id, tool: name, input: toolCall.args });
-  let is_checked = false;
+  let isChecked = false;
   const given =
     tool?._call === undefined
       ? tool
       : replaceCall(tool, async (...call) => {
           const output = await runTool(name, () => tool._call!(...call), guard);
-          is_checked = true;
+          isChecked = true;
           return output;
         });
   const work = () => handler({ ...request, toolCall: { ...toolCall, args }, ...(given && { tool: given }) });
   if (given === tool) return runTool(name, work, guard) as Promise<object>;
   const result = await work();
-  return is_checked ? result : protectDirect(name, result, guard);
+  return isChecked ? result : protectDirect(name, result, guard);
 }
 
 /** Runs a tool. Returns its checked result, or throws its checked error. */
@@ -183,8 +183,8 @@ async function protectStructured(
 
 /** Returns the checked result of a tool: a value, a message, or a command that changes the state of a graph. */
 async function protectOutput(tool: string, output: unknown, guard: Guard): Promise<unknown> {
-  const is_direct = typeof output === 'object' && output !== null && 'lc_direct_tool_output' in output;
-  return is_direct ? protectDirect(tool, output, guard) : guard.protect.toolResult(tool, output);
+  const isDirect = typeof output === 'object' && output !== null && 'lc_direct_tool_output' in output;
+  return isDirect ? protectDirect(tool, output, guard) : guard.protect.toolResult(tool, output);
 }
 
 /** Checks the content of a message that a tool gave, or what a command changes in the state. */

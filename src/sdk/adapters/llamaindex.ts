@@ -135,11 +135,11 @@ async function protectAnswer(guard: Guard, answer: ChatAnswer): Promise<ChatAnsw
   const { message } = answer;
   const content = await mapTexts(message.content, (text) => guard.protect.output(text));
   const options = await holdCalls(guard, message.options);
-  const is_same = content === message.content && options === message.options;
+  const isSame = content === message.content && options === message.options;
   // The provider's own form of the answer holds the text as it was.
   return {
     ...answer,
-    ...(!is_same && { raw: null }),
+    ...(!isSame && { raw: null }),
     message: { ...message, content, ...(options && { options }) },
   };
 }
@@ -231,10 +231,10 @@ async function* guardChunks(
 
 async function* endBlocked(
   verdict: GuardVerdict,
-  on_block: 'return' | 'raise',
+  onBlock: 'return' | 'raise',
   member: 'delta' | 'text',
 ): AsyncGenerator<Chunk> {
   const error = new BlockedError(verdict);
-  if (on_block === 'raise') throw error;
+  if (onBlock === 'raise') throw error;
   yield* streamReason(describeBlock(error), member);
 }

@@ -208,10 +208,10 @@ async function withoutMetadata(guard: Guard, part: StreamCall['part']): Promise<
   for (const holder of [...copies, ...(output?.steps ?? [])])
     if (holder.providerMetadata !== undefined && !(await isShown(guard, holder.providerMetadata)))
       holder.providerMetadata = undefined;
-  const [changed, changed_metadata] = copies;
+  const [changed, changedMetadata] = copies;
   return {
     ...part,
-    payload: { ...part.payload, ...changed, ...(metadata && { metadata: changed_metadata }) },
+    payload: { ...part.payload, ...changed, ...(metadata && { metadata: changedMetadata }) },
   };
 }
 

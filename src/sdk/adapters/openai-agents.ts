@@ -114,8 +114,8 @@ function runMethod(
   given: readonly unknown[],
   method: (...given: unknown[]) => unknown,
 ): Promise<unknown> {
-  const context_at = given.findIndex(isContext);
-  const values = context_at < 0 ? given : given.slice(0, context_at);
+  const contextAt = given.findIndex(isContext);
+  const values = contextAt < 0 ? given : given.slice(0, contextAt);
   const input = values.length === 1 && typeof values[0] === 'object' ? values[0] : { arguments: values };
   return guard.run(name, input, (allowed) => {
     const list = input === values[0] ? [allowed] : (allowed as { arguments: unknown[] }).arguments;
@@ -217,18 +217,18 @@ async function protectResponse(
   { handoffs = [] }: ModelRequest,
 ): Promise<ModelResponse> {
   const { output } = response;
-  const handoff_names = new Set(handoffs.map(({ toolName }) => toolName));
+  const handoffNames = new Set(handoffs.map(({ toolName }) => toolName));
   const checked = await Promise.all(
     output.map((item) =>
-      item.type === 'function_call' && handoff_names.has(String(item.name))
+      item.type === 'function_call' && handoffNames.has(String(item.name))
         ? protectHandoff(guard, item)
         : item.type === 'function_call'
           ? holdCall(guard, item)
           : mapTexts(item, (text) => guard.protect.output(text)),
     ),
   );
-  const is_changed = checked.some((item, at) => item !== output[at]);
-  return { ...response, output: checked, ...(is_changed && { providerData: {} }) };
+  const isChanged = checked.some((item, at) => item !== output[at]);
+  return { ...response, output: checked, ...(isChanged && { providerData: {} }) };
 }
 
 /** A handoff runs no tool, so its arguments, which the next agent reads, are checked with the answer. */

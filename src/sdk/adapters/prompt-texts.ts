@@ -20,16 +20,16 @@ export async function mapPromptTexts<Content>(content: Content, change: Change):
 
 async function mapPart(
   part: Readonly<Record<string, unknown>>,
-  outer_type: string,
+  outerType: string,
   change: Change,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const media_type = String(
-    part[MEDIA_TYPES.find((name) => typeof part[name] === 'string') ?? ''] ?? outer_type,
+  const mediaType = String(
+    part[MEDIA_TYPES.find((name) => typeof part[name] === 'string') ?? ''] ?? outerType,
   );
   const members = await Promise.all(
     Object.entries(part).map(async ([name, value]) => [
       name,
-      await mapMember(name, value, media_type, change),
+      await mapMember(name, value, mediaType, change),
     ]),
   );
   return members.every(([name, value]) => value === part[name as string])
@@ -37,19 +37,19 @@ async function mapPart(
     : Object.fromEntries(members);
 }
 
-async function mapMember(name: string, value: unknown, media_type: string, change: Change): Promise<unknown> {
+async function mapMember(name: string, value: unknown, mediaType: string, change: Change): Promise<unknown> {
   if (name === 'text' && typeof value === 'string') return value === '' ? value : change(value);
   if (typeof value === 'string' && value.startsWith('data:')) return mapUrl(value, change);
   if (DATA.has(name) && (typeof value === 'string' || value instanceof Uint8Array))
-    return TEXTUAL.test(media_type) ? mapData(value, change) : value;
+    return TEXTUAL.test(mediaType) ? mapData(value, change) : value;
   // A text in a list below a part is no prompt, but may be a name.
   if (Array.isArray(value)) {
     const list = await Promise.all(
-      value.map((each: unknown) => (isPlain(each) ? mapPart(each, media_type, change) : each)),
+      value.map((each: unknown) => (isPlain(each) ? mapPart(each, mediaType, change) : each)),
     );
     return list.every((each, at) => each === value[at]) ? value : list;
   }
-  return isPlain(value) ? mapPart(value, media_type, change) : value;
+  return isPlain(value) ? mapPart(value, mediaType, change) : value;
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

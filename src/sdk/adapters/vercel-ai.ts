@@ -36,11 +36,11 @@ export interface VercelMiddleware {
  * program does; what a rule masks is masked. Streams give calls of tools as a whole and not in parts. A blocked prompt or
  * answer rejects with `BlockedError`.
  *
- * @param specification_version - that of the models in use: `v4` for version 7 of the AI SDK, `v3` for version 6
+ * @param specificationVersion - that of the models in use: `v4` for version 7 of the AI SDK, `v3` for version 6
  */
-export function createVercelMiddleware(guard: Guard, specification_version = 'v4'): VercelMiddleware {
+export function createVercelMiddleware(guard: Guard, specificationVersion = 'v4'): VercelMiddleware {
   const middleware = {
-    specificationVersion: specification_version,
+    specificationVersion: specificationVersion,
     transformParams: async ({ params }: { params: { prompt: readonly PromptMessage[] } }) => ({
       ...params,
       prompt: await Promise.all(params.prompt.map((message) => protectMessage(guard, message))),
@@ -52,11 +52,11 @@ export function createVercelMiddleware(guard: Guard, specification_version = 'v4
     }) => {
       const result = await doGenerate();
       const parts = await Promise.all(result.content.map((part) => protectPart(guard, part)));
-      const is_changed = parts.some((part, at) => part !== result.content[at]);
+      const isChanged = parts.some((part, at) => part !== result.content[at]);
       const content = parts.filter((part) => part !== null);
       // The other members, which the provider wrote, hold the text as it was.
       const own = { providerMetadata: undefined, response: { ...result.response, body: undefined } };
-      return { ...result, content, ...(is_changed && own) };
+      return { ...result, content, ...(isChanged && own) };
     },
     wrapStream: async ({ doStream }: { doStream: () => PromiseLike<ModelStream> }) => {
       const result = await doStream();
@@ -118,10 +118,10 @@ interface KnownResults {
 /** Results that are remembered, and the size of the largest in characters. All others are checked again. */
 const RESULTS_MAX = 1_000;
 const RESULT_CHARACTERS_MAX = 10_000;
-const known_results = new WeakMap<Guard, KnownResults>();
+const knownResults = new WeakMap<Guard, KnownResults>();
 
 function getKnownResults(guard: Guard): KnownResults {
-  const known = known_results.get(guard);
+  const known = knownResults.get(guard);
   if (known !== undefined) return known;
   const keys = new Set<string>();
   const made: KnownResults = {
@@ -133,7 +133,7 @@ function getKnownResults(guard: Guard): KnownResults {
     },
     has: (result) => keys.has(JSON.stringify(result) ?? ''),
   };
-  known_results.set(guard, made);
+  knownResults.set(guard, made);
   return made;
 }
 
@@ -235,9 +235,9 @@ const PARTS: ReadonlySet<string> = new Set(['source', 'custom', 'tool-call', 'to
 /** Each text of a stream has its own guard. A block ends the stream with an error. */
 function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
   const open = new Map<string, GuardStream>();
-  let is_changed = false;
+  let isChanged = false;
   // The metadata of the provider hold the text as it was.
-  const clean = (chunk: object) => (is_changed ? { ...chunk, providerMetadata: undefined } : chunk);
+  const clean = (chunk: object) => (isChanged ? { ...chunk, providerMetadata: undefined } : chunk);
   return new TransformStream<unknown, unknown>({
     transform: async (chunk, out) => {
       const { type, id = '', delta = '' } = chunk as StreamChunk & { id?: string; delta?: string };
@@ -245,7 +245,7 @@ function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
       if (UNCHECKED.has(type)) return;
       if (PARTS.has(type)) {
         const part = await protectPart(guard, chunk as TextPart);
-        is_changed ||= part !== chunk;
+        isChanged ||= part !== chunk;
         if (part !== null) out.enqueue(part);
         return;
       }
@@ -257,7 +257,7 @@ function guardChunks(guard: Guard): TransformStream<unknown, unknown> {
       const { text, verdict } = await (phase === 'end' ? stream.end() : stream.push(delta));
       if (verdict?.decision === 'block') throw new BlockedError(verdict);
       if (text !== '') out.enqueue({ type: `${kind}-delta`, id, delta: text });
-      is_changed ||= verdict?.decision === 'modify';
+      isChanged ||= verdict?.decision === 'modify';
       if (phase === 'end') {
         open.delete(key);
         out.enqueue(clean(chunk as object));

@@ -29,17 +29,17 @@ const STREAM_UNITS_MAX = 8_388_608;
 /** Opens the back end that asks a service. Throws if an option cannot be used. */
 export function openClientBackend(options: ClientOptions): GuardBackend {
   const address = readServiceAddress(options);
-  const on_unavailable = readOnUnavailable(options);
+  const onUnavailable = readOnUnavailable(options);
   const check: GuardBackend['check'] = (operation, body) =>
-    checkRemotely(address, on_unavailable, operation, body);
+    checkRemotely(address, onUnavailable, operation, body);
   return {
     kind: 'client',
     check,
     openStream: (boundary, body) => openWholeStream(check, boundary, body),
-    findApproval: async (request_id, wait_seconds) => {
-      const seconds = Math.max(0, Math.floor(wait_seconds));
+    findApproval: async (requestId, waitSeconds) => {
+      const seconds = Math.max(0, Math.floor(waitSeconds));
       const query = seconds > 0 ? `?wait=${seconds}s` : '';
-      const path = serviceRoutes.approvals_show[1].replace('{request_id}', encodeURIComponent(request_id));
+      const path = serviceRoutes.approvals_show[1].replace('{request_id}', encodeURIComponent(requestId));
       const found = await callService(address, { path: `${path}${query}`, wait_ms: seconds * 1_000 });
       const approval = readApproval(found);
       if (approval === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
@@ -60,7 +60,7 @@ function readOnUnavailable({ on_unavailable, onUnavailable }: ClientOptions): 'b
 
 async function checkRemotely(
   address: ServiceAddress,
-  on_unavailable: 'block' | 'allow',
+  onUnavailable: 'block' | 'allow',
   operation: GuardOperation,
   body: CheckBody,
 ): Promise<GuardVerdict> {
@@ -73,17 +73,17 @@ async function checkRemotely(
     if (verdict === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
     return verdict;
   } catch (error) {
-    return buildErrorVerdict(error, on_unavailable);
+    return buildErrorVerdict(error, onUnavailable);
   }
 }
 
-function buildErrorVerdict(error: unknown, on_unavailable: 'block' | 'allow'): GuardVerdict {
+function buildErrorVerdict(error: unknown, onUnavailable: 'block' | 'allow'): GuardVerdict {
   if (error instanceof ServiceRefusedError && error.status < 500)
     return buildFailedVerdict('sdk.refused', error.message);
-  const is_known = error instanceof ServiceUnavailableError || error instanceof ServiceRefusedError;
-  const reason = is_known ? error.message : 'The request could not be sent to the service.';
+  const isKnown = error instanceof ServiceUnavailableError || error instanceof ServiceRefusedError;
+  const reason = isKnown ? error.message : 'The request could not be sent to the service.';
   const verdict = buildFailedVerdict('sdk.unavailable', reason);
-  if (!is_known || on_unavailable === 'block') return verdict;
+  if (!isKnown || onUnavailable === 'block') return verdict;
   return { ...verdict, decision: 'allow', action: 'allow' };
 }
 
@@ -139,15 +139,15 @@ async function callAdvisor(
   const path = serviceRoutes[`intelligence_${advisor}`][1];
   try {
     // Asked first, so that a missing back end is the same error for every advisor.
-    const model_seconds = await readModelSeconds(address);
+    const modelSeconds = await readModelSeconds(address);
     // Longer than the service itself waits, so that its own error arrives.
-    const wait_ms = MODEL_ANSWERS_MAX * model_seconds * 1_000 + ADVISOR_EXTRA_MS;
-    const answer = await callService(address, { path, body: JSON.stringify(body), wait_ms });
+    const waitMs = MODEL_ANSWERS_MAX * modelSeconds * 1_000 + ADVISOR_EXTRA_MS;
+    const answer = await callService(address, { path, body: JSON.stringify(body), wait_ms: waitMs });
     if (typeof answer !== 'object' || answer === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
     return answer as ServiceApi['intelligence_recommend']['response'];
   } catch (error) {
-    const is_missing = error instanceof ServiceRefusedError && error.code === 'not_configured';
-    throw is_missing ? new AIBackendNotConfiguredError(error.message) : error;
+    const isMissing = error instanceof ServiceRefusedError && error.code === 'not_configured';
+    throw isMissing ? new AIBackendNotConfiguredError(error.message) : error;
   }
 }
 

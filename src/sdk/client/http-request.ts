@@ -34,12 +34,12 @@ const PASSING: ReadonlySet<number> = new Set([502, 503, 504]);
  */
 export async function callService(address: ServiceAddress, call: ServiceCall): Promise<unknown> {
   if (call.body !== undefined) return callOnce(address, call);
-  for (const pause_ms of RETRY_PAUSES_MS) {
+  for (const pauseMs of RETRY_PAUSES_MS) {
     try {
       return await callOnce(address, call);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pause_ms));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
   return callOnce(address, call);
@@ -81,16 +81,16 @@ async function callOnce(address: ServiceAddress, { path, body, wait_ms = 0 }: Se
 }
 
 /** One timer, which is cheaper than `AbortSignal.timeout` and does not keep a process alive. */
-function startTimeout(timeout_ms: number): { readonly signal: AbortSignal; readonly stop: () => void } {
+function startTimeout(timeoutMs: number): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), timeout_ms);
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
   return { signal: controller.signal, stop: () => clearTimeout(timer) };
 }
 
-function buildHeaders({ key }: ServiceAddress, has_body: boolean): Record<string, string> {
+function buildHeaders({ key }: ServiceAddress, hasBody: boolean): Record<string, string> {
   return {
     accept: 'application/json',
-    ...(has_body && { 'content-type': 'application/json' }),
+    ...(hasBody && { 'content-type': 'application/json' }),
     ...(key !== undefined && { 'x-service-key': key }),
   };
 }

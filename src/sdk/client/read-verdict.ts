@@ -19,14 +19,14 @@ const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
  */
 export function readVerdict(
   operation: GuardOperation,
-  is_result: boolean,
+  isResult: boolean,
   answer: unknown,
 ): GuardVerdict | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const given = answer as Partial<ServiceApi['intercept_tool']['response']> &
     Readonly<Record<string, unknown>>;
   const { decision, action, rule, reason, violations, event_id, coverage } = given;
-  const is_whole =
+  const isWhole =
     isOneOf(DECISIONS, decision) &&
     isOneOf(ACTIONS, action) &&
     typeof rule === 'string' &&
@@ -35,8 +35,8 @@ export function readVerdict(
     typeof event_id === 'string' &&
     EVENT_ID.test(event_id) &&
     (coverage === 'full' || coverage === 'partial');
-  if (!is_whole) return null;
-  const changed = readChanged(operation, is_result, given);
+  if (!isWhole) return null;
+  const changed = readChanged(operation, isResult, given);
   if (changed === null) return null;
   // Only full coverage lets anything pass.
   if (decision !== 'block' && coverage !== 'full') return null;
@@ -61,20 +61,20 @@ export function readVerdict(
 /** Returns the changed content under its name; `null` if a `modify` has none, or has it under another name. */
 function readChanged(
   operation: GuardOperation,
-  is_result: boolean,
+  isResult: boolean,
   given: Readonly<Record<string, unknown>>,
 ): Partial<GuardVerdict> | null {
-  const name = getChangedName(operation, is_result);
+  const name = getChangedName(operation, isResult);
   const value = given[name];
-  const is_usable = value !== undefined && (!CHANGED[name] || typeof value === 'string');
-  if (given.decision === 'modify') return is_usable ? { [name]: value } : null;
-  return is_usable ? { [name]: value } : {};
+  const isUsable = value !== undefined && (!CHANGED[name] || typeof value === 'string');
+  if (given.decision === 'modify') return isUsable ? { [name]: value } : null;
+  return isUsable ? { [name]: value } : {};
 }
 
-function getChangedName(operation: GuardOperation, is_result: boolean): keyof typeof CHANGED {
+function getChangedName(operation: GuardOperation, isResult: boolean): keyof typeof CHANGED {
   if (operation === 'scan_structured') return 'modified_payload';
   if (operation === 'intercept_agent_message') return 'modified_message';
-  if (operation === 'intercept_tool') return is_result ? 'modified_output' : 'modified_input';
+  if (operation === 'intercept_tool') return isResult ? 'modified_output' : 'modified_input';
   return 'modified_text';
 }
 

@@ -31,12 +31,12 @@ export async function reportDecisions(
   const body = JSON.stringify({ events: records.map(toReportedEvent) });
   const answer = await callService(address, { path: serviceRoutes.audit_import[1], body });
   const { recorded, duplicates, refused } = (answer ?? {}) as ServiceApi['audit_import']['response'];
-  const is_whole =
+  const isWhole =
     Number.isInteger(recorded) &&
     Number.isInteger(duplicates) &&
     Array.isArray(refused) &&
     recorded + duplicates + refused.length === records.length;
-  if (!is_whole)
+  if (!isWhole)
     throw new ServiceUnavailableError(
       'The service did not confirm all decisions. Check its address and its version.',
     );

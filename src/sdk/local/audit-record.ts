@@ -52,7 +52,7 @@ const SESSION_TAGS_MAX = 1_000;
 
 /** Builds the record of a decision. */
 export function buildDecisionRecord(
-  event_id: string,
+  eventId: string,
   operation: GuardOperation,
   crossing: CrossingContext,
   verdict: Verdict,
@@ -64,7 +64,7 @@ export function buildDecisionRecord(
     boundary: crossing.boundary,
     data_tags: verdict.data_tags,
     destination_agent_id: crossing.destination_agent_id,
-    event_id,
+    event_id: eventId,
     metadata,
     policy_name: verdict.rule,
     reason: verdict.reason,
@@ -73,7 +73,7 @@ export function buildDecisionRecord(
     tool_name: crossing.tool,
   };
   return {
-    event_id,
+    event_id: eventId,
     timestamp: new Date(crossing.now_ms).toISOString(),
     boundary: crossing.boundary,
     decision: verdict.decision,

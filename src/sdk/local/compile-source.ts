@@ -115,10 +115,10 @@ export function compilePolicySource(source: PolicySource = {}): {
   const { policy, problems } = compilePolicy({
     inline_rules: [
       { file, path: 'policies', tenant_id: null, rules: settings.policies },
-      ...Object.entries(settings.tenants).map(([tenant_id, { policies }]) => ({
+      ...Object.entries(settings.tenants).map(([tenantId, { policies }]) => ({
         file,
-        path: `tenants.${tenant_id}.policies`,
-        tenant_id,
+        path: `tenants.${tenantId}.policies`,
+        tenant_id: tenantId,
         rules: policies,
       })),
     ],

@@ -8,17 +8,17 @@ const POOL_BYTES = ID_BYTES * 256;
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
 
 /** Returns a function that creates event ids: `evt_`, the time in hex and random hex digits, so that ids sort by time. */
-export function createEventIds(fillRandom: RandomSource): (now_ms: number) => string {
+export function createEventIds(fillRandom: RandomSource): (nowMs: number) => string {
   const pool = new Uint8Array(POOL_BYTES);
   let used = pool.length;
-  return (now_ms) => {
+  return (nowMs) => {
     if (used + ID_BYTES > pool.length) {
       fillRandom(pool);
       used = 0;
     }
     let digits = '';
     for (const end = used + ID_BYTES; used < end; used++) digits += HEX[pool[used] as number];
-    const time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
+    const time = Math.max(0, Math.trunc(nowMs)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
     return `evt_${time}${digits.slice(-RANDOM_DIGITS)}`;
   };
 }

@@ -82,10 +82,14 @@ export function buildQuickstartPolicy({
   custom_rules = [],
 }: QuickstartOptions): PolicySource {
   const action = block_pii ? 'block' : redact_pii ? 'redact' : 'allow';
-  const pii_protection = { enabled: block_pii || redact_pii, action };
+  const piiProtection = { enabled: block_pii || redact_pii, action };
   return {
     file: 'quickstart',
-    config: { policies: custom_rules, secret_detection: { enabled: block_secrets }, pii_protection },
+    config: {
+      policies: custom_rules,
+      secret_detection: { enabled: block_secrets },
+      pii_protection: piiProtection,
+    },
   };
 }
 
@@ -101,8 +105,8 @@ function fillRandom(bytes: Uint8Array<ArrayBuffer>): void {
 /** Computes the fingerprints of the allowlist, as the service does: over UTF-16, so that different texts differ. */
 export function createFingerprinter(key: string): Fingerprinter {
   const secret = utf8ToBytes(key);
-  return (rule_id, value) =>
-    `hmac-sha256:${bytesToHex(hmac(sha256, secret, encodeUtf16(`${EARLIER_NAME} fingerprint 1\n${rule_id}\n${value}`)))}`;
+  return (ruleId, value) =>
+    `hmac-sha256:${bytesToHex(hmac(sha256, secret, encodeUtf16(`${EARLIER_NAME} fingerprint 1\n${ruleId}\n${value}`)))}`;
 }
 
 function encodeUtf16(text: string): Uint8Array {

@@ -23,36 +23,36 @@ const AGENT_MESSAGE = 'agent_to_agent';
 export function buildRequestCrossing(
   operation: GuardOperation,
   body: CheckBody,
-  now_ms: number,
+  nowMs: number,
 ): RequestCrossing {
   const problem = findNameProblem(body) ?? findMissingMember(operation, body);
   if (problem !== null) return { ok: false, reason: problem };
   const content = buildContent(operation, body);
-  return { ok: true, crossing: { ...buildRequestContext(operation, body, now_ms), content } };
+  return { ok: true, crossing: { ...buildRequestContext(operation, body, nowMs), content } };
 }
 
 /** Builds everything of a crossing but its content. */
 export function buildRequestContext(
   operation: GuardOperation,
   body: CheckBody,
-  now_ms: number,
+  nowMs: number,
 ): CrossingContext {
   const { source_agent_id = null, destination_agent_id = null, tool = null } = body;
-  const about_tool = operation === 'intercept_tool' ? tool : (body.context?.tool ?? null);
-  const is_message = operation === 'intercept_agent_message';
-  const is_action = is_message || operation === 'intercept_tool';
-  const agent_id = body.agent_id ?? source_agent_id ?? 'unknown';
+  const aboutTool = operation === 'intercept_tool' ? tool : (body.context?.tool ?? null);
+  const isMessage = operation === 'intercept_agent_message';
+  const isAction = isMessage || operation === 'intercept_tool';
+  const agentId = body.agent_id ?? source_agent_id ?? 'unknown';
   return {
-    boundary: is_action ? 'action' : operation === 'guard_output' ? 'output' : 'input',
-    phase: !is_action ? null : is_message ? 'message' : (body.phase ?? 'request'),
+    boundary: isAction ? 'action' : operation === 'guard_output' ? 'output' : 'input',
+    phase: !isAction ? null : isMessage ? 'message' : (body.phase ?? 'request'),
     tenant_id: body.tenant_id ?? 'default',
-    agent_id,
+    agent_id: agentId,
     session_id: body.session_id ?? null,
-    source_agent_id: is_action ? (source_agent_id ?? (agent_id === 'unknown' ? null : agent_id)) : null,
-    destination_agent_id: is_action ? (destination_agent_id ?? (is_message ? null : tool)) : null,
-    tool: is_message ? AGENT_MESSAGE : about_tool,
-    declared_tags: is_action ? (body.data_tags ?? []).map((tag) => tag.toLowerCase()) : [],
-    now_ms,
+    source_agent_id: isAction ? (source_agent_id ?? (agentId === 'unknown' ? null : agentId)) : null,
+    destination_agent_id: isAction ? (destination_agent_id ?? (isMessage ? null : tool)) : null,
+    tool: isMessage ? AGENT_MESSAGE : aboutTool,
+    declared_tags: isAction ? (body.data_tags ?? []).map((tag) => tag.toLowerCase()) : [],
+    now_ms: nowMs,
   };
 }
 
@@ -69,8 +69,8 @@ function findMissingMember(operation: GuardOperation, body: CheckBody): string |
     return typeof body.text === 'string' ? null : 'The text of a check must be a string.';
   if (operation === 'intercept_agent_message') {
     if (typeof body.message !== 'string') return 'The message of a check must be a string.';
-    const has_agents = Boolean(body.source_agent_id) && Boolean(body.destination_agent_id);
-    return has_agents ? null : 'Name the agents of a message: `source_agent_id` and `destination_agent_id`.';
+    const hasAgents = Boolean(body.source_agent_id) && Boolean(body.destination_agent_id);
+    return hasAgents ? null : 'Name the agents of a message: `source_agent_id` and `destination_agent_id`.';
   }
   if (operation === 'intercept_tool' && (typeof body.tool !== 'string' || body.tool === ''))
     return 'The tool of a check must have a name.';
@@ -94,9 +94,9 @@ function findNameProblem(body: CheckBody): string | null {
     if (typeof name !== 'string' || name.length > NAME_UNITS_MAX || CONTROL.test(name))
       return `\`${field}\` must be a name of at most ${NAME_UNITS_MAX} characters, without control characters.`;
   }
-  const is_wrong =
+  const isWrong =
     data_tags.length > TAGS_MAX || data_tags.some((tag) => tag.length > TAG_UNITS_MAX || !TAG.test(tag));
-  return is_wrong ? `\`data_tags\` must be at most ${TAGS_MAX} tags, such as \`personal.health\`.` : null;
+  return isWrong ? `\`data_tags\` must be at most ${TAGS_MAX} tags, such as \`personal.health\`.` : null;
 }
 
 /** The names under which each operation answers with changed content. */
@@ -112,7 +112,7 @@ export function buildGuardVerdict(
   operation: GuardOperation,
   verdict: Verdict,
   crossing: Crossing,
-  event_id: string,
+  eventId: string,
 ): GuardVerdict {
   const { decision, action, rule, reason, coverage, stripped_fields, fallback_used, fault } = verdict;
   const changed = decision === 'modify' || fallback_used ? verdict.content : null;
@@ -123,7 +123,7 @@ export function buildGuardVerdict(
     rule,
     reason,
     violations: buildViolationReplies(verdict, crossing.content, crossing.boundary === 'input'),
-    event_id,
+    event_id: eventId,
     coverage: coverage.status,
     approval: null,
     fault,

@@ -41,7 +41,7 @@ export interface LocalParts {
 /** State of a policy that decides in this process. */
 export interface LocalState extends Omit<LocalParts, 'fillRandom'> {
   readonly sessions: LocalSessions;
-  readonly createEventId: (now_ms: number) => string;
+  readonly createEventId: (nowMs: number) => string;
 }
 
 /** Creates the state of a policy, without any session. */
@@ -121,17 +121,17 @@ function recordVerdict(
   crossing: Crossing,
   verdict: Verdict,
 ): GuardVerdict {
-  const event_id = state.createEventId(crossing.now_ms);
+  const eventId = state.createEventId(crossing.now_ms);
   try {
     const { policy, log_actions = 'blocked' } = state;
     const shown = recordShownAction(crossing, verdict, log_actions, policy.redaction.typed);
-    state.sink.write({ ...buildDecisionRecord(event_id, operation, crossing, verdict), ...shown });
+    state.sink.write({ ...buildDecisionRecord(eventId, operation, crossing, verdict), ...shown });
   } catch (error) {
     const why = error instanceof CustomshouseError ? ` ${error.message}` : '';
     const reason = `The decision could not be recorded, so it is not given.${why}`;
     return buildFailedVerdict('fault.audit', reason);
   }
-  return buildGuardVerdict(operation, verdict, crossing, event_id);
+  return buildGuardVerdict(operation, verdict, crossing, eventId);
 }
 
 /** The steps of a stream in this process. They do not throw. */

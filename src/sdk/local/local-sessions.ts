@@ -57,10 +57,10 @@ function readTags(
   const found = sessions.get(buildSessionKey(crossing));
   if (found === undefined) return [];
   const actors = listActingAgents(crossing);
-  const is_everyone = crossing.session_id !== null && actors.includes(UNNAMED);
+  const isEveryone = crossing.session_id !== null && actors.includes(UNNAMED);
   const owners = crossing.session_id === null ? actors : [...actors, UNNAMED];
   const tags = [...found]
-    .filter(([agent]) => is_everyone || owners.includes(agent))
+    .filter(([agent]) => isEveryone || owners.includes(agent))
     .flatMap(([, each]) => each);
   return [...new Set(tags)].sort();
 }
@@ -74,8 +74,8 @@ function saveTags(
   const agents = sessions.get(key) ?? new Map<string, readonly Tag[]>();
   if (!sessions.has(key) && sessions.size >= SESSIONS_MAX) return false;
   const { phase, destination_agent_id } = crossing;
-  const is_message = phase === 'message' && destination_agent_id !== null;
-  for (const agent of is_message ? [destination_agent_id] : listActingAgents(crossing)) {
+  const isMessage = phase === 'message' && destination_agent_id !== null;
+  for (const agent of isMessage ? [destination_agent_id] : listActingAgents(crossing)) {
     const known = agents.get(agent) ?? [];
     const left =
       remove === 'all' ? [] : known.filter((tag) => !remove.some((ancestor) => covers(ancestor, tag)));
@@ -108,6 +108,6 @@ function callKeys(crossing: CrossingContext, tool: string): readonly string[] {
 }
 
 /** A call from the future is from a clock that was set back since; it does not count for ever. */
-function listRecentTimes(times: readonly number[] | undefined, now_ms: number): number[] {
-  return (times ?? []).filter((at_ms) => Math.abs(now_ms - at_ms) < MINUTE_MS);
+function listRecentTimes(times: readonly number[] | undefined, nowMs: number): number[] {
+  return (times ?? []).filter((atMs) => Math.abs(nowMs - atMs) < MINUTE_MS);
 }

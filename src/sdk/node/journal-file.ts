@@ -18,7 +18,7 @@ const JOURNAL_BYTES_MAX = 104_857_600;
  *
  * @param path - default: a new file in the folder of the user for journals
  */
-export function openJournalFile(path?: string, bytes_max: number = JOURNAL_BYTES_MAX): JournalFile {
+export function openJournalFile(path?: string, bytesMax: number = JOURNAL_BYTES_MAX): JournalFile {
   let file = path;
   let descriptor: number | null = null;
   let bytes = 0;
@@ -51,7 +51,7 @@ export function openJournalFile(path?: string, bytes_max: number = JOURNAL_BYTES
         // The rest of a line after a full disk; readers skip lines that are no JSON.
         throw new Error('The journal could not be written in full.');
       }
-      if (bytes < bytes_max) return;
+      if (bytes < bytesMax) return;
       close();
       renameSync(nameFile(), `${nameFile()}.${record.timestamp.replace(/[^0-9]/g, '')}-${record.event_id}`);
     },

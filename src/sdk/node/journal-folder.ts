@@ -53,8 +53,8 @@ function deleteOld(folder: string): void {
   let bytes = 0;
   for (const [at, file] of found.entries()) {
     bytes += file.bytes;
-    const is_old = Date.now() - file.changed_ms > KEPT_MS;
-    if (is_old && (at >= JOURNALS_MAX || bytes > JOURNALS_BYTES_MAX))
+    const isOld = Date.now() - file.changed_ms > KEPT_MS;
+    if (isOld && (at >= JOURNALS_MAX || bytes > JOURNALS_BYTES_MAX))
       rmSync(join(folder, file.name), { force: true });
   }
 }

@@ -14,21 +14,21 @@ const PATH_KEYS = ['policy_files', 'contract_files', 'identity_files', 'memory_s
  *
  * @throws PolicyLoadError if a file is missing or cannot be read as YAML
  */
-export function readPolicyFiles(config_path: string): PolicySource {
-  const path = resolve(config_path);
+export function readPolicyFiles(configPath: string): PolicySource {
+  const path = resolve(configPath);
   const folder = dirname(path);
-  const [config = {}] = readYamlFile(path, config_path);
-  const source = { config, file: config_path };
+  const [config = {}] = readYamlFile(path, configPath);
+  const source = { config, file: configPath };
   const settings = parseLocalSettings(source);
   const managed = join(resolve(folder, settings.state_dir), 'managed-policy.json');
   if (hasManagedPolicy(managed))
     throw new PolicyLoadError([
-      `${config_path}: rules of this service are saved over its API, which a local guard cannot read. Use \`createClientGuard\`.`,
+      `${configPath}: rules of this service are saved over its API, which a local guard cannot read. Use \`createClientGuard\`.`,
     ]);
   const patterns = PATH_KEYS.flatMap((key) => settings.paths[key]);
   const files = new Set(patterns.flatMap((pattern) => findFiles(pattern, folder)));
   if (files.size > FILES_MAX)
-    throw new PolicyLoadError([`${config_path}: \`paths\` names more than ${FILES_MAX} files`]);
+    throw new PolicyLoadError([`${configPath}: \`paths\` names more than ${FILES_MAX} files`]);
   return { ...source, documents: [...files].flatMap((file) => readDocuments(file, relative(folder, file))) };
 }
 
@@ -98,11 +98,11 @@ function walkFolder(folder: string, steps: readonly string[], found: string[]): 
   if (step === '**') walkFolder(folder, rest, found);
   for (const entry of listFolder(folder)) {
     const path = join(folder, entry);
-    const is_folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
     if (step === '**') {
-      if (is_folder) walkFolder(path, steps, found);
+      if (isFolder) walkFolder(path, steps, found);
     } else if (matchesStep(step, entry)) {
-      if (is_folder) walkFolder(path, rest, found);
+      if (isFolder) walkFolder(path, rest, found);
       else if (rest.length === 0) found.push(path);
     }
   }

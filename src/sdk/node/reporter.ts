@@ -89,10 +89,10 @@ interface ReporterState {
  *
  * @throws CustomshouseError if an option or the spool folder cannot be used
  */
-export function openReporter(options: ReportOptions, agent_id: string, tenant_id: string): Reporter {
+export function openReporter(options: ReportOptions, agentId: string, tenantId: string): Reporter {
   const address = readServiceAddress(options);
-  const on_full = readOnFull(options);
-  const dir = options.spool_dir ?? nameSpoolFolder(address.url, agent_id, tenant_id);
+  const onFull = readOnFull(options);
+  const dir = options.spool_dir ?? nameSpoolFolder(address.url, agentId, tenantId);
   const spool = openSpool(dir, options.spool_bytes_max ?? SPOOL_BYTES_MAX);
   const state: ReporterState = {
     address,
@@ -102,8 +102,8 @@ export function openReporter(options: ReportOptions, agent_id: string, tenant_id
     ...{ recorded: 0, refused: 0, dropped: 0, last_error: null, failures: 0 },
     ...{ timer: null, sending: null, is_closed: false },
   };
-  const at_exit: ExitTask = { has_new: false, flush: () => flushReports(state), closeFiles: spool.close };
-  watchExit(at_exit);
+  const atExit: ExitTask = { has_new: false, flush: () => flushReports(state), closeFiles: spool.close };
+  watchExit(atExit);
   // Decisions of an earlier process are sent before the first one of this process.
   scheduleSend(state, 0);
   return {
@@ -111,11 +111,11 @@ export function openReporter(options: ReportOptions, agent_id: string, tenant_id
       try {
         spool.append(JSON.stringify(record));
       } catch (error) {
-        if (!(error instanceof SpoolFullError) || on_full === 'block') throw error;
+        if (!(error instanceof SpoolFullError) || onFull === 'block') throw error;
         state.dropped += 1;
         return;
       }
-      at_exit.has_new = true;
+      atExit.has_new = true;
       scheduleSend(state, state.interval_ms);
     },
     status: () => {
@@ -128,7 +128,7 @@ export function openReporter(options: ReportOptions, agent_id: string, tenant_id
       await flushReports(state);
       state.is_closed = true;
       clearTimeout(state.timer ?? undefined);
-      exit_tasks.delete(at_exit);
+      exitTasks.delete(atExit);
       await state.sending;
       spool.close();
     },
@@ -205,7 +205,7 @@ function keepRefused(
   emitWarning(`The service refused ${refused.length} decisions of a local guard: ${first.reason}`);
 }
 
-function scheduleSend(state: ReporterState, pause_ms: number): void {
+function scheduleSend(state: ReporterState, pauseMs: number): void {
   if (state.is_closed || state.timer !== null) return;
   state.timer = setTimeout(async () => {
     await sendNext(state);
@@ -213,17 +213,17 @@ function scheduleSend(state: ReporterState, pause_ms: number): void {
     const waiting = state.spool.length();
     if (state.failures > 0) scheduleSend(state, getPause(state.failures, PAUSE_MS_MAX));
     else if (waiting > 0) scheduleSend(state, waiting >= BATCH_LINES_MAX ? 0 : state.interval_ms);
-  }, pause_ms).unref();
+  }, pauseMs).unref();
 }
 
 async function flushReports(state: ReporterState): Promise<boolean> {
-  const ends_ms = performance.now() + state.flush_timeout_ms;
+  const endsMs = performance.now() + state.flush_timeout_ms;
   for (;;) {
-    await waitWithin(sendNext(state), ends_ms);
+    await waitWithin(sendNext(state), endsMs);
     if (state.spool.length() === 0 && state.failures === 0) return true;
-    const left_ms = ends_ms - performance.now();
-    if (left_ms <= 0) return false;
-    if (state.failures > 0) await pauseFor(Math.min(getPause(state.failures, FLUSH_PAUSE_MS_MAX), left_ms));
+    const leftMs = endsMs - performance.now();
+    if (leftMs <= 0) return false;
+    if (state.failures > 0) await pauseFor(Math.min(getPause(state.failures, FLUSH_PAUSE_MS_MAX), leftMs));
   }
 }
 
@@ -235,16 +235,16 @@ interface ExitTask {
   readonly closeFiles: () => void;
 }
 
-const exit_tasks = new Set<ExitTask>();
-let is_watching = false;
+const exitTasks = new Set<ExitTask>();
+let isWatching = false;
 
 /** Flushes at the end of the program. `process.exit` and signals skip it; the spool folder keeps the decisions then. */
 function watchExit(task: ExitTask): void {
-  exit_tasks.add(task);
-  if (is_watching) return;
-  is_watching = true;
+  exitTasks.add(task);
+  if (isWatching) return;
+  isWatching = true;
   process.on('beforeExit', () => {
-    for (const each of exit_tasks) {
+    for (const each of exitTasks) {
       // The event is emitted again after the flush, so that a second one would never end.
       if (!each.has_new) continue;
       each.has_new = false;
@@ -252,7 +252,7 @@ function watchExit(task: ExitTask): void {
     }
   });
   process.on('exit', () => {
-    for (const { closeFiles } of exit_tasks) closeFiles();
+    for (const { closeFiles } of exitTasks) closeFiles();
   });
 }
 
@@ -261,29 +261,29 @@ function readOnFull({ on_spool_full = 'block' }: ReportOptions): 'block' | 'drop
   throw new CustomshouseError('`on_spool_full` must be `block` or `drop`.');
 }
 
-function nameSpoolFolder(url: string, agent_id: string, tenant_id: string): string {
+function nameSpoolFolder(url: string, agentId: string, tenantId: string): string {
   const base = readVariable('XDG_STATE_HOME') ?? join(homedir(), '.local', 'state');
   // Not by the key, because the decisions of an agent survive a rotation of its key.
   const name = createHash('sha256')
-    .update(JSON.stringify([url, agent_id, tenant_id]))
+    .update(JSON.stringify([url, agentId, tenantId]))
     .digest('hex');
   return join(base, PACKAGE_NAME, 'spool', name.slice(0, 16));
 }
 
-function getPause(failures: number, pause_ms_max: number): number {
-  const pause_ms = Math.min(PAUSE_MS * 2 ** Math.min(failures - 1, 16), pause_ms_max);
-  return pause_ms * (0.5 + Math.random() / 2);
+function getPause(failures: number, pauseMsMax: number): number {
+  const pauseMs = Math.min(PAUSE_MS * 2 ** Math.min(failures - 1, 16), pauseMsMax);
+  return pauseMs * (0.5 + Math.random() / 2);
 }
 
-function pauseFor(pause_ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, pause_ms)));
+function pauseFor(pauseMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, pauseMs)));
 }
 
 /** Waits for a request, but not longer than the flush may take. */
-async function waitWithin(request: Promise<unknown>, ends_ms: number): Promise<void> {
+async function waitWithin(request: Promise<unknown>, endsMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, ends_ms - performance.now()));
+    timer = setTimeout(resolve, Math.max(0, endsMs - performance.now()));
   });
   await Promise.race([request, late]);
   clearTimeout(timer);

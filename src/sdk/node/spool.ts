@@ -39,8 +39,8 @@ interface Segment {
 export interface Spool {
   /** Writes a line to the folder and adds it to the queue. Throws if the folder is full or cannot be written. */
   readonly append: (line: string) => void;
-  /** Returns the first lines of the queue, up to `lines_max` lines and `bytes_max` bytes, and at least one. */
-  readonly peek: (lines_max: number, bytes_max: number) => readonly SpooledLine[];
+  /** Returns the first lines of the queue, up to `linesMax` lines and `bytes_max` bytes, and at least one. */
+  readonly peek: (linesMax: number, bytesMax: number) => readonly SpooledLine[];
   /** Removes the first lines of the queue, which a service has confirmed or refused. */
   readonly confirm: (lines: readonly SpooledLine[]) => void;
   /** Keeps a line that the service refused, up to 1 MiB in all. */
@@ -89,11 +89,11 @@ interface SpoolState {
  *
  * @throws CustomshouseError if the folder cannot be used
  */
-export function openSpool(dir: string, bytes_max: number): Spool {
+export function openSpool(dir: string, bytesMax: number): Spool {
   makeSpoolFolder(dir);
   const state: SpoolState = {
     dir,
-    bytes_max,
+    bytes_max: bytesMax,
     host: createHash('sha256').update(hostname()).digest('hex').slice(0, 8),
     own: randomBytes(8).toString('hex'),
     segments: new Set(),
@@ -106,7 +106,7 @@ export function openSpool(dir: string, bytes_max: number): Spool {
   measureOthers(state);
   return {
     append: (line) => appendToSpool(state, line),
-    peek: (lines_max, batch_bytes_max) => peekLines(state, lines_max, batch_bytes_max),
+    peek: (linesMax, batchBytesMax) => peekLines(state, linesMax, batchBytesMax),
     confirm: (lines) => confirmLines(state, lines),
     setAside: (line) => setLineAside(dir, line),
     adopt: () => adoptFile(state),
@@ -153,12 +153,12 @@ function pushLine(state: SpoolState, segment: Segment, line: string, bytes: numb
   segment.unconfirmed += 1;
 }
 
-function peekLines({ queue }: SpoolState, lines_max: number, batch_bytes_max: number): SpooledLine[] {
+function peekLines({ queue }: SpoolState, linesMax: number, batchBytesMax: number): SpooledLine[] {
   let bytes = 0;
   let count = 0;
-  while (count < Math.min(lines_max, queue.length)) {
+  while (count < Math.min(linesMax, queue.length)) {
     bytes += queue[count]!.bytes;
-    if (bytes > batch_bytes_max && count > 0) break;
+    if (bytes > batchBytesMax && count > 0) break;
     count += 1;
   }
   return queue.slice(0, count);
@@ -242,8 +242,8 @@ function makeSpoolFolder(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const { mode, uid } = statSync(dir);
-    const is_private = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-    if (!is_private)
+    const isPrivate = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+    if (!isPrivate)
       throw new CustomshouseError(
         `The spool folder ${dir} may be written by others. Make it your own, mode 0700.`,
       );
@@ -277,11 +277,11 @@ function isWholeLine(line: string): boolean {
 }
 
 function isAbandoned(path: string, name: string, host: string): boolean {
-  const [, its_host, pid] = SEGMENT.exec(name) as RegExpExecArray;
+  const [, itsHost, pid] = SEGMENT.exec(name) as RegExpExecArray;
   const found = statFile(path);
   if (found === null) return false;
   if (Date.now() - found.mtimeMs > ABANDONED_MS) return true;
-  if (its_host !== host) return false;
+  if (itsHost !== host) return false;
   // A container gives each start the same number. Threads of this process have files of their own.
   if (Number(pid) === process.pid) return found.mtimeMs < Date.now() - process.uptime() * 1_000;
   return !isAlive(Number(pid));

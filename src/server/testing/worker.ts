@@ -13,9 +13,9 @@ type Body = Readonly<Record<string, string & number>>;
 const routes: Readonly<Record<string, (runtime: Runtime, body: Body) => Promise<unknown>>> = {
   '/check': async (runtime, { text = '', agent_id = 'unknown', delay_ms = 0 }) => {
     await sleep(delay_ms);
-    const now_ms = runtime.now_ms();
+    const nowMs = runtime.now_ms();
     const ruling = await runtime.enforce(
-      buildExampleCrossing(text, { agent_id, now_ms }),
+      buildExampleCrossing(text, { agent_id, now_ms: nowMs }),
       caller,
       'scan_input',
     );

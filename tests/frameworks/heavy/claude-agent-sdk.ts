@@ -91,7 +91,7 @@ const env = {
 
 await playAll(async (scene, seen, { guard }) => {
   current = { scene, seen };
-  const look_up = tool(scene.tool, 'Looks something up.', { city: z.string() }, async ({ city }) => ({
+  const lookUp = tool(scene.tool, 'Looks something up.', { city: z.string() }, async ({ city }) => ({
     content: [{ type: 'text', text: useTool(scene, seen, city) }],
   }));
   const messages = query({
@@ -103,7 +103,7 @@ await playAll(async (scene, seen, { guard }) => {
       maxTurns: 4,
       settingSources: [],
       allowedTools: [`mcp__scene__${scene.tool}`],
-      mcpServers: { scene: createSdkMcpServer({ name: 'scene', version: '1.0.0', tools: [look_up] }) },
+      mcpServers: { scene: createSdkMcpServer({ name: 'scene', version: '1.0.0', tools: [lookUp] }) },
       hooks: createClaudeHooks(guard),
     },
   });

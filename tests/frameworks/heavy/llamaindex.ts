@@ -60,7 +60,7 @@ async function collectText<Piece>(
 
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
-    const look_up = FunctionTool.from(({ city }: { city: string }) => useTool(scene, seen, city), {
+    const lookUp = FunctionTool.from(({ city }: { city: string }) => useTool(scene, seen, city), {
       name: scene.tool,
       description: 'Looks something up.',
       parameters: z.object({ city: z.string() }) as never,
@@ -69,7 +69,7 @@ await playAll(
     const llm = guards_texts ? guardLlamaIndexModel(plain, guard) : plain;
     const helper = agent({
       llm,
-      tools: guardLlamaIndexTools([look_up], guard),
+      tools: guardLlamaIndexTools([lookUp], guard),
     });
     if (!is_stream) {
       const { data } = await helper.run(scene.prompt);

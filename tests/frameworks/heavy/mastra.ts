@@ -66,7 +66,7 @@ function simulateReadableStream(chunks: readonly object[]): ReadableStream<objec
 
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
-    const look_up = createTool({
+    const lookUp = createTool({
       id: scene.tool,
       description: 'Looks something up.',
       inputSchema: z.object({ city: z.string() }) as never,
@@ -78,7 +78,7 @@ await playAll(
       name: 'helper',
       instructions: 'Help.',
       model: scriptModel(scene, seen) as never,
-      tools: guardMastraTools({ [scene.tool]: look_up }, guard),
+      tools: guardMastraTools({ [scene.tool]: lookUp }, guard),
       inputProcessors: processors,
       outputProcessors: processors,
     });

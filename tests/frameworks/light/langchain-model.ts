@@ -31,13 +31,13 @@ export function scriptModel(scene: Scene, seen: SceneResult): FakeListChatModel 
       },
       async *_streamResponseChunks(messages: BaseMessage[], _options: object, run?: RunManager) {
         const { content, tool_calls = [], ...rest } = answerTo(messages);
-        const tool_call_chunks = tool_calls.map(({ args, ...call }) => ({
+        const toolCallChunks = tool_calls.map(({ args, ...call }) => ({
           ...call,
           args: JSON.stringify(args),
           index: 0,
         }));
         for (const text of [...content, '']) {
-          const last = text === '' ? { tool_call_chunks, ...rest } : {};
+          const last = text === '' ? { tool_call_chunks: toolCallChunks, ...rest } : {};
           const chunk = new ChatGenerationChunk({
             text,
             message: new AIMessageChunk({ content: text, ...last }),

@@ -73,7 +73,10 @@ const ways: Ways = {
     ]);
   },
   'reasoning next to the content': async () => {
-    const extra = (reasoning_content: string) => ({ content: '', additional_kwargs: { reasoning_content } });
+    const extra = (reasoningContent: string) => ({
+      content: '',
+      additional_kwargs: { reasoning_content: reasoningContent },
+    });
     const model = streamParts(...letters(SECRET, extra), { content: 'Noted.' });
     const chunks = await Array.fromAsync(await guardLangChainModel(model, guard).stream('hello'));
     assert.equal(chunks.map(({ text }) => text).join(''), 'Noted.');
@@ -130,8 +133,10 @@ const ways: Ways = {
       additional_kwargs: { tool_calls: [{ id: 'c1', function: { arguments: JSON.stringify(args) } }] },
       response_metadata: { output: [args] },
     };
-    const invalid_tool_calls = [{ id: 'c2', name: 'send', args: `{"key":"${KEY}` }];
-    const whole = answerWith(new AIMessage({ ...repeated, tool_calls: [call], invalid_tool_calls } as never));
+    const invalidToolCalls = [{ id: 'c2', name: 'send', args: `{"key":"${KEY}` }];
+    const whole = answerWith(
+      new AIMessage({ ...repeated, tool_calls: [call], invalid_tool_calls: invalidToolCalls } as never),
+    );
     const pieces = letters(JSON.stringify(args), (letter) => ({
       content: '',
       tool_call_chunks: [{ index: 0, args: letter, type: 'tool_call_chunk' }],
@@ -153,7 +158,7 @@ const ways: Ways = {
   },
   'a command of a tool': async () => {
     const call = { id: 'c1', name: 'look_up', args: {} };
-    const look_up = tool(
+    const lookUp = tool(
       async () => {
         const message = new ToolMessage({ content: SECRET, tool_call_id: 'c1', name: 'look_up' });
         return new Command({ update: { messages: [message] } });
@@ -161,13 +166,13 @@ const ways: Ways = {
       { name: 'look_up', description: 'Looks something up.', schema: z.object({}) },
     );
     const model = answerWith(new AIMessage({ content: '', tool_calls: [call] }), new AIMessage('Noted.'));
-    const agent = langchain.createAgent({ model, tools: [look_up], middleware: [middleware()] });
+    const agent = langchain.createAgent({ model, tools: [lookUp], middleware: [middleware()] });
     const { messages } = await agent.invoke(asked);
     assert.equal(messages.find(({ type }) => type === 'tool')?.text, MASKED);
     assert.equal(messages.at(-1)?.text, 'Noted.');
   },
   'a command that changes the state': async () => {
-    const look_up = tool(
+    const lookUp = tool(
       async () =>
         new Command({
           update: {
@@ -180,7 +185,7 @@ const ways: Ways = {
         }),
       { name: 'look_up', description: 'Looks something up.', schema: z.object({}) },
     );
-    const [guarded] = guardLangChainTools([look_up], guard);
+    const [guarded] = guardLangChainTools([lookUp], guard);
     const { update } = (await guarded!.invoke({
       id: 'c1',
       name: 'look_up',

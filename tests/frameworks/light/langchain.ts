@@ -5,10 +5,10 @@ import { buildTool, scriptModel, showStreams } from './langchain-model.ts';
 
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
-    const look_up = buildTool(scene, seen);
+    const lookUp = buildTool(scene, seen);
     const agent = langchain.createAgent({
       model: scriptModel(scene, seen),
-      tools: guards_texts ? [look_up] : guardLangChainTools([look_up], guard),
+      tools: guards_texts ? [lookUp] : guardLangChainTools([lookUp], guard),
       middleware: guards_texts ? [createLangChainMiddleware(langchain, guard)] : [],
     });
     const asked = { messages: [{ role: 'user', content: scene.prompt }] };

@@ -7,12 +7,12 @@ import { buildTool, scriptModel, showStreams } from './langchain-model.ts';
 
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
-    const look_up = buildTool(scene, seen);
+    const lookUp = buildTool(scene, seen);
     const plain = scriptModel(scene, seen);
-    const model = (guards_texts ? guardLangChainModel(plain, guard) : plain).bindTools([look_up]);
+    const model = (guards_texts ? guardLangChainModel(plain, guard) : plain).bindTools([lookUp]);
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('model', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-      .addNode('tools', new ToolNode(guardLangChainTools([look_up], guard)))
+      .addNode('tools', new ToolNode(guardLangChainTools([lookUp], guard)))
       .addEdge(START, 'model')
       .addConditionalEdges('model', ({ messages }) =>
         (messages.at(-1) as AIMessage).tool_calls?.length ? 'tools' : END,

@@ -12,10 +12,10 @@ import { tryWays, type Ways } from '../ways.ts';
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 const ADDRESS = `postgresql://${'admin:p4ssw0rd'}@db.internal:5432/prod`;
 const guard = createEmbeddedGuard();
-const ran_with: string[] = [];
+const ranWith: string[] = [];
 const server = new McpServer({ name: 'scripted', version: '1.0.0' });
 server.registerTool('look_up', { inputSchema: { city: z.string() } }, async ({ city }) => {
-  ran_with.push(city);
+  ranWith.push(city);
   return { content: [{ type: 'text', text: ADDRESS }] };
 });
 server.registerTool('fail', { inputSchema: {} }, async () => {
@@ -42,7 +42,7 @@ const ways: Ways = {
     assert.equal((await call(KEY)).isError, true);
     const result = JSON.stringify(await call('Rome'));
     assert.ok(result.includes('[REDACTED]') && !result.includes('p4ssw0rd'));
-    assert.deepEqual(ran_with, ['Rome']);
+    assert.deepEqual(ranWith, ['Rome']);
     assert.ok((await client.request({ method: 'ping' }, z.object({}))) !== undefined);
   },
   'a tool that fails': async () => {

@@ -69,7 +69,7 @@ function assertNoSecret(event: unknown): void {
 
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
-    const look_up = tool({
+    const lookUp = tool({
       name: scene.tool,
       description: 'Looks something up.',
       parameters: z.object({ city: z.string() }),
@@ -81,7 +81,7 @@ await playAll(
     const agent = new Agent({
       name: 'helper',
       model: guards_texts ? guardOpenAIModel(model, guard) : model,
-      tools: guardOpenAITools([look_up], guard),
+      tools: guardOpenAITools([lookUp], guard),
       // Guardrails of the SDK cannot mask, so they are tried where only they can block.
       ...(scene.prompt.startsWith('Use key') && guards_texts && createOpenAIGuardrails(guard)),
     });

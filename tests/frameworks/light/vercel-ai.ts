@@ -48,7 +48,7 @@ function scriptModel(scene: Scene, seen: SceneResult): MockLanguageModelV4 {
 
 await playAll(
   async (scene, seen, { guard, is_stream, guards_texts }) => {
-    const look_up = tool({
+    const lookUp = tool({
       description: 'Looks something up.',
       inputSchema: jsonSchema<{ city: string }>({
         type: 'object',
@@ -60,7 +60,7 @@ await playAll(
     const model = scriptModel(scene, seen);
     const options = {
       model: guards_texts ? wrapLanguageModel({ model, middleware: createVercelMiddleware(guard) }) : model,
-      tools: guardVercelTools({ [scene.tool]: look_up }, guard),
+      tools: guardVercelTools({ [scene.tool]: lookUp }, guard),
       stopWhen: isStepCount(3),
       prompt: scene.prompt,
       maxRetries: 0,

@@ -11,15 +11,15 @@ const INPUT = JSON.stringify({ key: SECRET });
 const guard = createEmbeddedGuard();
 
 /** Streams one call with a secret in its arguments. Returns what the tool received before and after the check. */
-async function streamCall(is_guarded: boolean): Promise<{ early: string; ran_with: readonly string[] }> {
+async function streamCall(isGuarded: boolean): Promise<{ early: string; ran_with: readonly string[] }> {
   let early = '';
-  const ran_with: string[] = [];
+  const ranWith: string[] = [];
   const save = tool({
     inputSchema: jsonSchema<{ key: string }>({ type: 'object', properties: { key: { type: 'string' } } }),
     onInputDelta: ({ inputTextDelta }) => {
       early += inputTextDelta;
     },
-    execute: async ({ key }) => void ran_with.push(key),
+    execute: async ({ key }) => void ranWith.push(key),
   });
   const chunks = [
     { type: 'raw', rawValue: INPUT },
@@ -32,13 +32,13 @@ async function streamCall(is_guarded: boolean): Promise<{ early: string; ran_wit
   const plain = new MockLanguageModelV4({
     doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) as never,
   });
-  const model = is_guarded
+  const model = isGuarded
     ? wrapLanguageModel({ model: plain, middleware: createVercelMiddleware(guard) })
     : plain;
-  const tools = is_guarded ? guardVercelTools({ save }, guard) : { save };
+  const tools = isGuarded ? guardVercelTools({ save }, guard) : { save };
   const { fullStream } = streamText({ model, tools, prompt: 'Save it.', includeRawChunks: true });
   for await (const part of fullStream) if (part.type === 'raw') early += String(part.rawValue);
-  return { early, ran_with };
+  return { early, ran_with: ranWith };
 }
 
 const ADDRESS = `postgresql://${'admin:p4ssw0rd'}@db.internal:5432/prod`;

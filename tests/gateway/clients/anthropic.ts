@@ -31,8 +31,8 @@ answerAsks(async (ask, seeing) => {
 
 async function converse(client: Anthropic, ask: Ask, seeing: SightProgram): Promise<void> {
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: getContent(ask) }];
-  const input_schema = { type: 'object' as const, properties: {}, additionalProperties: true };
-  const tools = ask.tools.map((name) => ({ name, input_schema }));
+  const inputSchema = { type: 'object' as const, properties: {}, additionalProperties: true };
+  const tools = ask.tools.map((name) => ({ name, input_schema: inputSchema }));
   const { signal, onEvent } = leaver(ask, seeing);
   // The preview of an API has the same format at another URL.
   const resource =

@@ -61,8 +61,8 @@ async function turn(client: GoogleGenAI, { ask, seeing, contents, signal, onEven
     }
   } else answers.push(await client.models.generateContent(request));
   const parts = answers.flatMap((each) => each.candidates?.[0]?.content?.parts ?? []);
-  const textOf = (is_thought: boolean) =>
-    parts.flatMap(({ text, thought = false }) => (thought === is_thought ? [text ?? ''] : [])).join('') ||
+  const textOf = (isThought: boolean) =>
+    parts.flatMap(({ text, thought = false }) => (thought === isThought ? [text ?? ''] : [])).join('') ||
     null;
   const last = answers.at(-1);
   seeing.text = textOf(false);

@@ -47,7 +47,7 @@ async function streamStructured(client: OpenAI, ask: Ask, seeing: SightProgram):
 const parameters = { type: 'object', properties: {}, additionalProperties: true };
 
 async function chat(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<void> {
-  const image_url = `data:image/png;base64,${ask.image_base64}`;
+  const imageUrl = `data:image/png;base64,${ask.image_base64}`;
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     ...(ask.instructions === null ? [] : [{ role: 'system' as const, content: ask.instructions }]),
     {
@@ -57,7 +57,7 @@ async function chat(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<voi
           ? ask.text
           : [
               { type: 'text', text: ask.text },
-              { type: 'image_url', image_url: { url: image_url, detail: 'low' } },
+              { type: 'image_url', image_url: { url: imageUrl, detail: 'low' } },
             ],
     },
   ];
@@ -95,7 +95,7 @@ async function chat(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<voi
 }
 
 async function responses(client: OpenAI, ask: Ask, seeing: SightProgram): Promise<void> {
-  const image_url = `data:image/png;base64,${ask.image_base64}`;
+  const imageUrl = `data:image/png;base64,${ask.image_base64}`;
   const input: OpenAI.Responses.ResponseInput = [
     {
       role: 'user',
@@ -104,7 +104,7 @@ async function responses(client: OpenAI, ask: Ask, seeing: SightProgram): Promis
           ? ask.text
           : [
               { type: 'input_text', text: ask.text },
-              { type: 'input_image', image_url, detail: 'low' },
+              { type: 'input_image', image_url: imageUrl, detail: 'low' },
             ],
     },
   ];

@@ -17,14 +17,14 @@ const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: 'http://12
 
 // biome-ignore lint/suspicious/noExplicitAny: what a hostile provider sends has no type.
 type UntypedValue = any;
-type SightReader = (sight: Sight, is_stream: boolean) => Promise<void>;
+type SightReader = (sight: Sight, isStream: boolean) => Promise<void>;
 
 const messages: UntypedValue = [{ role: 'user', content: 'Hello.' }];
 
 const readers: Readonly<Record<OracleName, SightReader>> = {
-  'openai.chat': async (sight, is_stream) => {
+  'openai.chat': async (sight, isStream) => {
     const body = { model: 'm', messages };
-    if (!is_stream) return seeCompletion(sight, await openai.chat.completions.create(body));
+    if (!isStream) return seeCompletion(sight, await openai.chat.completions.create(body));
     const stream = openai.chat.completions.stream(body);
     try {
       for await (const chunk of stream) {
@@ -37,9 +37,9 @@ const readers: Readonly<Record<OracleName, SightReader>> = {
       seeCompletion(sight, stream.currentChatCompletionSnapshot);
     }
   },
-  'openai.completions': async (sight, is_stream) => {
+  'openai.completions': async (sight, isStream) => {
     const body = { model: 'm', prompt: 'Hello.' };
-    if (!is_stream) {
+    if (!isStream) {
       const { choices } = (await openai.completions.create(body)) as UntypedValue;
       sight.texts.push(...choices.map(({ text }: UntypedValue) => `${text}`));
       return;
@@ -52,9 +52,9 @@ const readers: Readonly<Record<OracleName, SightReader>> = {
       sight.texts.push(text);
     }
   },
-  'openai.responses': async (sight, is_stream) => {
+  'openai.responses': async (sight, isStream) => {
     const body = { model: 'm', input: 'Hello.' };
-    if (!is_stream) return seeResponse(sight, await openai.responses.create(body));
+    if (!isStream) return seeResponse(sight, await openai.responses.create(body));
     const stream = openai.responses.stream(body);
     let snapshot: UntypedValue = null;
     let said = '';
@@ -71,9 +71,9 @@ const readers: Readonly<Record<OracleName, SightReader>> = {
       seeResponse(sight, snapshot);
     }
   },
-  'anthropic.messages': async (sight, is_stream) => {
+  'anthropic.messages': async (sight, isStream) => {
     const body = { model: 'm', messages, max_tokens: 10 };
-    if (!is_stream) return seeMessage(sight, await anthropic.messages.create(body));
+    if (!isStream) return seeMessage(sight, await anthropic.messages.create(body));
     const stream = anthropic.messages.stream(body);
     let said = '';
     stream.on('text', (text) => {
@@ -87,9 +87,9 @@ const readers: Readonly<Record<OracleName, SightReader>> = {
       seeMessage(sight, stream.currentMessage);
     }
   },
-  'gemini.generate': async (sight, is_stream) => {
+  'gemini.generate': async (sight, isStream) => {
     const ask = { model: 'm', contents: 'Hello.' };
-    if (!is_stream) return seeGenerated(sight, [await google.models.generateContent(ask)]);
+    if (!isStream) return seeGenerated(sight, [await google.models.generateContent(ask)]);
     const chunks: UntypedValue[] = [];
     try {
       for await (const chunk of await google.models.generateContentStream(ask)) chunks.push(chunk);

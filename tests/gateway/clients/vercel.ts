@@ -127,8 +127,8 @@ function describe(given: unknown): SeenError | null {
     };
   }
   const { name, message } = error as Error;
-  const is_own = AISDKError.isInstance(error) || name === 'TimeoutError' || name === 'AbortError';
-  if (is_own) return { name, status: null, code: null, type: null, message, body: null };
+  const isOwn = AISDKError.isInstance(error) || name === 'TimeoutError' || name === 'AbortError';
+  if (isOwn) return { name, status: null, code: null, type: null, message, body: null };
   // An error in a stream is passed on unchanged.
   const body = error as { type?: string; code?: string; message?: string };
   if (error instanceof Error) return null;

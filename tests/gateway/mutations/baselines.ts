@@ -37,12 +37,12 @@ const unnamed = (values: readonly unknown[]): Baseline['events'] =>
 const typed = (values: readonly { readonly type: string }[]): Baseline['events'] =>
   values.map((data) => ({ name: data.type, data: treeOf(data) }));
 
-const chunk = (delta: object, finish_reason: string | null = null) => ({
+const chunk = (delta: object, finishReason: string | null = null) => ({
   id: 'c1',
   object: 'chat.completion.chunk',
   created: 1,
   model: 'm',
-  choices: [{ index: 0, delta, finish_reason }],
+  choices: [{ index: 0, delta, finish_reason: finishReason }],
 });
 const toolCall = (name: string, index: number) => ({
   index,
@@ -104,12 +104,12 @@ const chatWhole: Baseline = {
   ]),
 };
 
-const continued = (text: string, finish_reason: string | null) => ({
+const continued = (text: string, finishReason: string | null) => ({
   id: 'c1',
   object: 'text_completion',
   created: 1,
   model: 'm',
-  choices: [{ index: 0, text, logprobs: null, finish_reason }],
+  choices: [{ index: 0, text, logprobs: null, finish_reason: finishReason }],
 });
 const completions: Baseline = {
   wire: 'openai.completions',
@@ -130,8 +130,8 @@ const message = {
   usage: { input_tokens: 3, output_tokens: 1 },
 };
 const toolUse = (name: string, input: object) => ({ type: 'tool_use', id: `toolu_${name}`, name, input });
-const block = (index: number, content_block: object, ...deltas: object[]) => [
-  { type: 'content_block_start', index, content_block },
+const block = (index: number, contentBlock: object, ...deltas: object[]) => [
+  { type: 'content_block_start', index, content_block: contentBlock },
   ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
   { type: 'content_block_stop', index },
 ];
@@ -210,11 +210,11 @@ const response = (status: string, output: readonly object[]) => ({
   tools: [],
   usage: status === 'completed' ? { input_tokens: 3, output_tokens: 9, total_tokens: 12 } : null,
 });
-const onPart = (type: string, content_index: number, more: object) => ({
+const onPart = (type: string, contentIndex: number, more: object) => ({
   type: `response.${type}`,
   item_id: 'msg_1',
   output_index: 0,
-  content_index,
+  content_index: contentIndex,
   ...more,
 });
 const getPart = (index: number, text: string) => [
@@ -223,14 +223,14 @@ const getPart = (index: number, text: string) => [
   onPart('output_text.done', index, { text, logprobs: [] }),
   onPart('content_part.done', index, { part: part(text) }),
 ];
-const getCall = (output_index: number, name: string) => {
-  const about = { item_id: `fc_${name}`, output_index };
+const getCall = (outputIndex: number, name: string) => {
+  const about = { item_id: `fc_${name}`, output_index: outputIndex };
   return [
-    { type: 'response.output_item.added', output_index, item: called(name, '') },
+    { type: 'response.output_item.added', output_index: outputIndex, item: called(name, '') },
     { type: 'response.function_call_arguments.delta', ...about, delta: '{"a":' },
     { type: 'response.function_call_arguments.delta', ...about, delta: '1}' },
     { type: 'response.function_call_arguments.done', ...about, arguments: '{"a":1}' },
-    { type: 'response.output_item.done', output_index, item: called(name, '{"a":1}') },
+    { type: 'response.output_item.done', output_index: outputIndex, item: called(name, '{"a":1}') },
   ];
 };
 const responsesStream: Baseline = {
@@ -248,7 +248,7 @@ const responsesStream: Baseline = {
       ...getCall(1, 'safe'),
       ...getCall(2, 'also_safe'),
       { type: 'response.completed', response: response('completed', OUTPUT) },
-    ].map((event, sequence_number) => ({ ...event, sequence_number })),
+    ].map((event, sequenceNumber) => ({ ...event, sequence_number: sequenceNumber })),
   ),
 };
 const responsesWhole: Baseline = {

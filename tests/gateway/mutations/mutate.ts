@@ -120,8 +120,8 @@ const PLANTS: readonly ((mutant: Mutant) => void)[] = [
   },
   function plantNameTwice({ events, pick }) {
     const holders = placesIn(events).flatMap(({ value }) => {
-      const is_object = typeof value === 'object' && value !== null && !Array.isArray(value);
-      return is_object && value.object.some(([key]) => key === 'name') ? [value] : [];
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject && value.object.some(([key]) => key === 'name') ? [value] : [];
     });
     const holder = holders.length === 0 ? undefined : pick(holders);
     holder?.object.splice(pick([0, holder.object.length]), 0, ['name', DANGER]);
@@ -142,9 +142,9 @@ const PLANTS: readonly ((mutant: Mutant) => void)[] = [
     addUnknown(pick(objectsIn(events)).value, pick, { object: [[SECRET, pick(UNKNOWN)]] });
   },
   function plantUnknownInTwo({ events, pick }) {
-    const of_events = events.map((event) => objectsIn([event])).filter(({ length }) => length > 0);
-    const one = pick(of_events);
-    const next = of_events[of_events.indexOf(one) + 1] ?? one;
+    const ofEvents = events.map((event) => objectsIn([event])).filter(({ length }) => length > 0);
+    const one = pick(ofEvents);
+    const next = ofEvents[ofEvents.indexOf(one) + 1] ?? one;
     const at = one.indexOf(pick(one));
     const cut = pick([2, 8, 16]);
     addUnknown(one[at]!.value, pick, SECRET.slice(0, cut));
@@ -263,8 +263,8 @@ const ON_TREES: readonly Change[] = [
 function objectsIn(events: readonly Event[]): { value: Extract<Tree, { object: unknown }> }[] {
   const roots = events.map(({ data }) => data);
   return [...roots, ...placesIn(events).map(({ value }) => value)].flatMap((value) => {
-    const is_object = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return is_object && value.object.length > 0 ? [{ value }] : [];
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject && value.object.length > 0 ? [{ value }] : [];
   });
 }
 

@@ -17,8 +17,8 @@ const COUNT = Number(process.env.MUTATIONS ?? 200);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
 const skip = missingFor('openai') ?? false;
 
-const contract = (tool_name: string) => ({
-  tool_name,
+const contract = (toolName: string) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },

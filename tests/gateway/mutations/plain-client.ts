@@ -15,7 +15,7 @@ export function plainSight({ type, body }: Came): Sight {
     ? body.split(LINES).flatMap((line) => (line.startsWith('data:') ? parsed(line.slice(5)) : []))
     : parsed(body);
   const said = { content: '', text: '', thinking: '', delta: '' };
-  const by_id = new Map<string, string>();
+  const byId = new Map<string, string>();
   let python: UntypedValue = {};
   for (const each of bodies) {
     seeTools(sight, each);
@@ -28,14 +28,14 @@ export function plainSight({ type, body }: Came): Sight {
     if (each?.delta?.type === 'thinking_delta') said.thinking += each.delta.thinking;
     if (each?.type === 'response.output_text.delta') {
       said.delta += each.delta;
-      by_id.set(`${each.item_id}`, (by_id.get(`${each.item_id}`) ?? '') + each.delta);
+      byId.set(`${each.item_id}`, (byId.get(`${each.item_id}`) ?? '') + each.delta);
     }
   }
   seeTools(sight, python);
   const unknown = new Map<string, string>();
   for (const each of bodies) seeUnknown(unknown, each, '$');
   sight.texts.push(...unknown.values());
-  sight.texts.push(...Object.values(said), ...by_id.values(), `${python?.content}`);
+  sight.texts.push(...Object.values(said), ...byId.values(), `${python?.content}`);
   return sight;
 }
 

@@ -73,8 +73,8 @@ function plant({ events }: Baseline, random: () => number): Planted {
       all.map(({ object }) => object.map(([key]) => key).join());
     const same = holders.flatMap((one, at) => {
       const next = holders[at + 1] ?? [];
-      const is_same = one.length > 0 && shapeOf(one).join(';') === shapeOf(next).join(';');
-      return is_same ? [[one, next] as const] : [];
+      const isSame = one.length > 0 && shapeOf(one).join(';') === shapeOf(next).join(';');
+      return isSame ? [[one, next] as const] : [];
     });
     if (same.length === 0) return { body: copies.map(writeEvent).join(''), is_dirty: false };
     const [one, next] = pick(same);
@@ -104,9 +104,9 @@ for (const [at, baseline] of streams.entries()) {
       const came = await answer([body]);
       const about = `number ${number}\n${body}\n--- went out as\n${came.body}`;
       assert.ok(!came.body.includes(SECRET) && !joinSplit(came.body).includes(SECRET), about);
-      const is_passed = !came.body.includes('policy_violation');
+      const isPassed = !came.body.includes('policy_violation');
       const names = (text: string) => listAdded(text).map((each) => each.split(':')[0]!.split(' ')[0]);
-      if (is_dirty && is_passed) assert.deepEqual(names(came.body), names(body), about);
+      if (is_dirty && isPassed) assert.deepEqual(names(came.body), names(body), about);
       if (!is_dirty) assert.deepEqual(listAdded(came.body), listAdded(body), about);
       if (is_dirty) dirty += 1;
       else clean += 1;

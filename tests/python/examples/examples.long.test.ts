@@ -7,7 +7,7 @@ import { buildPythonCore } from '../../../scripts/build/python.ts';
 import { components, locateComponent } from '../../../scripts/components/components.ts';
 import { getPackageVersion } from '../../../src/platform/version.ts';
 import { root } from '../../support/checkout.ts';
-import { is_nightly } from '../../support/nightly.ts';
+import { isNightly } from '../../support/nightly.ts';
 import { HEAVY_ENVIRONMENTS } from '../frameworks/environments.ts';
 import { HEAVY_EXAMPLES, LIGHT_EXAMPLES, runPythonExample } from './run.ts';
 
@@ -23,7 +23,7 @@ before(async () => {
 /** Those that run in each round: without a framework, and with one. The adapters of the others are tested with their frameworks. */
 const SAMPLES = ['langchain', 'quickstart'];
 
-for (const name of is_nightly ? LIGHT_EXAMPLES : SAMPLES)
+for (const name of isNightly ? LIGHT_EXAMPLES : SAMPLES)
   test(`the example python-${name} blocks a secret`, { skip }, () => runPythonExample(name, python!));
 
 test('every adapter has an example, and every example is run with the versions that it requires', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { buildPythonCore } from '../../../scripts/build/python.ts';
 import { locateComponent } from '../../../scripts/components/components.ts';
-import { is_nightly, sampleRows } from '../../support/nightly.ts';
+import { isNightly, sampleRows } from '../../support/nightly.ts';
 import { runPython } from '../run-python.ts';
 import { openStage, type PythonFramework, playPython, type Stage } from './play.ts';
 
@@ -41,7 +41,7 @@ const SAMPLES = ['langchain', 'openai_agents', 'pydantic_ai'];
 
 // Two at a time, because each framework is one process that computes.
 describe('adapters', { concurrency: 2 }, () => {
-  for (const framework of is_nightly ? LIGHT : LIGHT.filter(({ name }) => SAMPLES.includes(name)))
+  for (const framework of isNightly ? LIGHT : LIGHT.filter(({ name }) => SAMPLES.includes(name)))
     test(`an agent of ${framework.name} is guarded by its adapter`, { skip, timeout: 300_000 }, async () => {
       const ways = sampleRows(framework.ways ?? [], 4);
       const expected = SCENES + SCENES_OF_A_WAY * ways.length;

@@ -84,10 +84,10 @@ export async function openStage(): Promise<Stage> {
     for (const gap of gaps) gap.close();
     await Promise.all([service.stop(), approving.stop()]);
   };
-  const [without_tools, without_answers] = gaps.map(
+  const [withoutTools, withoutAnswers] = gaps.map(
     (gap) => `http://127.0.0.1:${(gap.address() as AddressInfo).port}`,
   );
-  return { service, approving, without_tools: without_tools!, without_answers: without_answers!, stop };
+  return { service, approving, without_tools: withoutTools!, without_answers: withoutAnswers!, stop };
 }
 
 /** Opens a server that answers as the service does, except on one route, where it closes the connection. */
@@ -136,14 +136,14 @@ export async function playPython(python: string, framework: PythonFramework, sta
     ],
   };
   const { ways = [], raises = 'BlockedError' } = framework;
-  const own_modes = Object.fromEntries(
+  const ownModes = Object.fromEntries(
     ways.flatMap((way) => [
       [way, [{}, all]],
       [`${way}_unanswered`, unanswered],
     ]),
   );
   const ran = await runPython(python, [join(import.meta.dirname, `${framework.name}_driver.py`)], {
-    MODES: JSON.stringify({ ...modes, ...own_modes }),
+    MODES: JSON.stringify({ ...modes, ...ownModes }),
   });
   assert.equal(ran.code, 0, ran.stderr.slice(-4_000));
   const found = JSON.parse(ran.stdout.trim().split('\n').at(-1)!) as Record<

@@ -3,6 +3,6 @@ import { dispatch } from '../../../src/entry/hook/dispatch.ts';
 import { startDaemon } from '../../../src/server/start.ts';
 
 const request = { path: null, env: process.env, cwd: process.cwd() };
-const idle_ms = Number(process.argv[2]);
-const service = await startDaemon({ request, dispatch, version: 'short', idle_ms });
+const idleMs = Number(process.argv[2]);
+const service = await startDaemon({ request, dispatch, version: 'short', idle_ms: idleMs });
 await service.ended;

@@ -113,18 +113,18 @@ function respond(response: ServerResponse, path: string, answer: ScriptedAnswer)
     return;
   }
   const text = typeof answer === 'string' ? answer : answer.text;
-  const is_cut = typeof answer !== 'string';
-  if (path.endsWith('/api/chat')) reply(response, 200, buildLocalAnswer(text, is_cut));
-  else if (path.endsWith('/chat/completions')) reply(response, 200, buildCompatibleAnswer(text, is_cut));
+  const isCut = typeof answer !== 'string';
+  if (path.endsWith('/api/chat')) reply(response, 200, buildLocalAnswer(text, isCut));
+  else if (path.endsWith('/chat/completions')) reply(response, 200, buildCompatibleAnswer(text, isCut));
   else reply(response, 404, { error: 'not found' });
 }
 
-function buildLocalAnswer(content: string, is_cut: boolean): object {
+function buildLocalAnswer(content: string, isCut: boolean): object {
   return {
     model: MODEL,
     created_at: '2026-01-31T12:00:00.000000Z',
     message: { role: 'assistant', content },
-    done_reason: is_cut ? 'length' : 'stop',
+    done_reason: isCut ? 'length' : 'stop',
     done: true,
     total_duration: 4_935_886_791,
     prompt_eval_count: 812,
@@ -132,7 +132,7 @@ function buildLocalAnswer(content: string, is_cut: boolean): object {
   };
 }
 
-function buildCompatibleAnswer(content: string, is_cut: boolean): object {
+function buildCompatibleAnswer(content: string, isCut: boolean): object {
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -142,7 +142,7 @@ function buildCompatibleAnswer(content: string, is_cut: boolean): object {
       {
         index: 0,
         message: { role: 'assistant', content },
-        finish_reason: is_cut ? 'length' : 'stop',
+        finish_reason: isCut ? 'length' : 'stop',
       },
     ],
     usage: { prompt_tokens: 812, completion_tokens: 241, total_tokens: 1_053 },

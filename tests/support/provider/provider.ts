@@ -186,8 +186,8 @@ function keep(world: World, request: IncomingMessage, response: ServerResponse, 
     resolve();
   });
   world.received.push(exchange);
-  const kept_max = world.options.kept_max ?? Number.POSITIVE_INFINITY;
-  while (world.received.length > kept_max) world.received.shift();
+  const keptMax = world.options.kept_max ?? Number.POSITIVE_INFINITY;
+  while (world.received.length > keptMax) world.received.shift();
   return exchange;
 }
 
@@ -221,12 +221,12 @@ function holds({ body, raw_headers }: Exchange, mark: string): boolean {
 function isFor(recording: ProviderRecording, asked: RefusalRequest): boolean {
   const { method, path, json } = asked;
   const body = (json ?? {}) as Readonly<Record<string, unknown>>;
-  const is_stream = body.stream === true || path.endsWith(':streamGenerateContent');
+  const isStream = body.stream === true || path.endsWith(':streamGenerateContent');
   return (
     recording.name.startsWith(`${getFamily(asked)}/`) &&
     (recording.method === method || recording.method === '*') &&
     recording.path.test(path) &&
-    (recording.is_stream ?? is_stream) === is_stream &&
+    (recording.is_stream ?? isStream) === isStream &&
     recording.with.every(({ member, value }) =>
       value === null ? Object.hasOwn(body, member) : String(body[member]) === value,
     )
@@ -246,15 +246,15 @@ async function answer(world: World, turn: Turn): Promise<void> {
   const recording = recordingNamed(world, step.recording);
   const encoding = encodingFor(asked, step);
   const writes = await getWrites(world, { recording, asked, step, encoding });
-  const latency_ms = step.latency_ms ?? options.latency_ms ?? 0;
-  if (latency_ms > 0) await sleep(latency_ms);
+  const latencyMs = step.latency_ms ?? options.latency_ms ?? 0;
+  if (latencyMs > 0) await sleep(latencyMs);
   if (isStopped(turn, 0)) return;
   const coded = encoding === null ? [] : ['content-encoding', encoding, 'vary', 'accept-encoding'];
   response.writeHead(recording.status, [...recording.headers, ...coded, 'date', new Date().toUTCString()]);
   if (writes.length > 1) response.flushHeaders();
-  const pause_ms = step.pause_ms ?? options.pause_ms ?? 0;
+  const pauseMs = step.pause_ms ?? options.pause_ms ?? 0;
   for (const [at, bytes] of writes.entries()) {
-    if (at > 0 && pause_ms > 0) await sleep(pause_ms);
+    if (at > 0 && pauseMs > 0) await sleep(pauseMs);
     if (response.destroyed) return;
     if (!response.write(bytes)) await Promise.race([once(response, 'drain'), exchange.ended]);
     exchange.writes += 1;
@@ -293,11 +293,11 @@ async function getWrites(
   world: World,
   { recording, asked, step, encoding }: Written,
 ): Promise<readonly Buffer[]> {
-  const has_usage = asksForUsage(asked.json);
-  const key = `${recording.name} ${has_usage}`;
+  const hasUsage = asksForUsage(asked.json);
+  const key = `${recording.name} ${hasUsage}`;
   const events =
     (step.pieces === undefined ? world.drawn.get(key) : undefined) ??
-    render(recording, { pieces: step.pieces, has_usage });
+    render(recording, { pieces: step.pieces, has_usage: hasUsage });
   if (step.pieces === undefined) world.drawn.set(key, events);
   const framed = asked.path.endsWith(':streamGenerateContent') && !asked.is_sse ? asArray(events) : events;
   const writes = cut(framed, step.cut_bytes ?? null);

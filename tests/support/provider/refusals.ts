@@ -26,10 +26,10 @@ export interface RefusalReply {
 /** Returns the provider whose API a request uses. */
 export function getFamily({ path, headers }: Pick<RefusalRequest, 'path' | 'headers'>): Family {
   if (/^\/v1(beta|alpha)?\/models\/[^/]+:/.test(path)) return 'gemini';
-  const is_anthropic =
+  const isAnthropic =
     path.startsWith('/v1/messages') ||
     (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined);
-  return is_anthropic ? 'anthropic' : 'openai';
+  return isAnthropic ? 'anthropic' : 'openai';
 }
 
 /** @param keys the keys that are known; `null`: all are */
@@ -170,10 +170,14 @@ const refuse: Readonly<Record<Family, (status: number, message: string) => Refus
     return { status, headers, body: JSON.stringify({ error }, null, 4) };
   },
   anthropic: (status, message) => {
-    const request_id = `req_011C${randomUUID().replaceAll('-', '').slice(0, 20)}`;
+    const requestId = `req_011C${randomUUID().replaceAll('-', '').slice(0, 20)}`;
     const type = { 401: 'authentication_error', 404: 'not_found_error' }[status] ?? 'invalid_request_error';
-    const headers = ['content-type', 'application/json', 'request-id', request_id, 'x-should-retry', 'false'];
-    return { status, headers, body: JSON.stringify({ type: 'error', error: { type, message }, request_id }) };
+    const headers = ['content-type', 'application/json', 'request-id', requestId, 'x-should-retry', 'false'];
+    return {
+      status,
+      headers,
+      body: JSON.stringify({ type: 'error', error: { type, message }, request_id: requestId }),
+    };
   },
   gemini: (given, message) => {
     const code = given === 401 ? 403 : given;

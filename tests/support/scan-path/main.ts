@@ -6,19 +6,19 @@ import { appendFileSync } from 'node:fs';
 import { Server } from 'node:http';
 
 const file = process.env.SCAN_PATH!;
-let is_waiting = false;
+let isWaiting = false;
 Error.stackTraceLimit = Number.POSITIVE_INFINITY;
 
 const { emit } = Server.prototype;
 Server.prototype.emit = function (this: Server, event: string | symbol, ...rest: unknown[]): boolean {
-  if (event === 'request') is_waiting = true;
+  if (event === 'request') isWaiting = true;
   return Reflect.apply(emit, this, [event, ...rest]);
 };
 
 for (const name of ['map', 'filter', 'flatMap', 'some', 'find', 'every'] as const) {
   const method: (...words: never[]) => unknown = Array.prototype[name];
   Reflect.set(Array.prototype, name, function (this: unknown[], ...words: unknown[]): unknown {
-    if (is_waiting) recordStack();
+    if (isWaiting) recordStack();
     return Reflect.apply(method, this, words);
   });
 }
@@ -26,6 +26,6 @@ for (const name of ['map', 'filter', 'flatMap', 'some', 'find', 'every'] as cons
 function recordStack(): void {
   const stack = new Error('path').stack ?? '';
   if (!/^ +at judge \(.*\/core\/decision\/judge\.ts/m.test(stack)) return;
-  is_waiting = false;
+  isWaiting = false;
   appendFileSync(file, `${JSON.stringify(stack.split('\n').slice(1))}\n`);
 }

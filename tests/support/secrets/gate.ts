@@ -9,7 +9,7 @@ export interface Gate {
 }
 
 /** Opens a gate in front of a port of this machine. */
-export async function openGate(target_port: number): Promise<Gate> {
+export async function openGate(targetPort: number): Promise<Gate> {
   let state: 'open' | 'shut' | 'silent' = 'open';
   const sockets = new Set<Socket>();
   const hold = (socket: Socket): Socket => {
@@ -23,7 +23,7 @@ export async function openGate(target_port: number): Promise<Gate> {
     hold(incoming);
     if (state === 'shut') incoming.destroy();
     if (state !== 'open') return;
-    const outgoing = hold(connect(target_port, '127.0.0.1'));
+    const outgoing = hold(connect(targetPort, '127.0.0.1'));
     incoming.pipe(outgoing).pipe(incoming);
   });
   server.listen(0, '127.0.0.1');

@@ -43,12 +43,12 @@ export async function startMoto(program: string): Promise<Moto> {
     endpoint: url,
     credentials: { accessKeyId: right.AWS_ACCESS_KEY_ID, secretAccessKey: right.AWS_SECRET_ACCESS_KEY },
   });
-  const put = async (SecretId: string, SecretString: string): Promise<void> => {
+  const put = async (secretId: string, secretString: string): Promise<void> => {
     try {
-      await client.send(new sdk.PutSecretValueCommand({ SecretId, SecretString }));
+      await client.send(new sdk.PutSecretValueCommand({ SecretId: secretId, SecretString: secretString }));
     } catch (error) {
       if ((error as Error).name !== 'ResourceNotFoundException') throw error;
-      await client.send(new sdk.CreateSecretCommand({ Name: SecretId, SecretString }));
+      await client.send(new sdk.CreateSecretCommand({ Name: secretId, SecretString: secretString }));
     }
   };
   const stop = () => {
@@ -59,12 +59,13 @@ export async function startMoto(program: string): Promise<Moto> {
   return { port, keys: { right, denied }, put, stop };
 }
 
-async function makeUser(url: string, UserName: string, may_read: boolean): Promise<AwsKeys> {
-  await iam(url, { Action: 'CreateUser', UserName });
-  const made = await iam(url, { Action: 'CreateAccessKey', UserName });
+async function makeUser(url: string, userName: string, mayRead: boolean): Promise<AwsKeys> {
+  await iam(url, { Action: 'CreateUser', UserName: userName });
+  const made = await iam(url, { Action: 'CreateAccessKey', UserName: userName });
   const statement = { Effect: 'Allow', Action: 'secretsmanager:*', Resource: '*' };
   const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
-  if (may_read) await iam(url, { Action: 'PutUserPolicy', UserName, PolicyName: 'secrets', PolicyDocument });
+  if (mayRead)
+    await iam(url, { Action: 'PutUserPolicy', UserName: userName, PolicyName: 'secrets', PolicyDocument });
   const member = (name: string) => new RegExp(`<${name}>([^<]+)</${name}>`).exec(made)?.[1] ?? '';
   return {
     AWS_ACCESS_KEY_ID: member('AccessKeyId'),

@@ -28,14 +28,14 @@ export function CreateKeyDialog({ onClose, onCreated }: KeyDialogProps) {
   const [name, setName] = useState('');
   const [tenants, setTenants] = useState('');
   const [agents, setAgents] = useState('');
-  const [expires_in, setExpiry] = useState('90d');
+  const [expiresIn, setExpiry] = useState('90d');
   const [permissions, setPermissions] = useState<readonly string[]>([]);
   const input = {
     name,
     ...listMember('tenants', splitList(tenants)),
     ...listMember('agents', splitList(agents)),
     ...listMember('permissions', [...permissions]),
-    ...(expires_in === '' ? {} : { expires_in }),
+    ...(expiresIn === '' ? {} : { expires_in: expiresIn }),
   };
   return (
     <CallDialog
@@ -56,7 +56,7 @@ export function CreateKeyDialog({ onClose, onCreated }: KeyDialogProps) {
       />
       <TextField label="Tenants, separated by commas; empty for any" value={tenants} onChange={setTenants} />
       <TextField label="Agents, separated by commas; empty for any" value={agents} onChange={setAgents} />
-      <ChoiceField label="Lifetime" choices={LIFETIMES} value={expires_in} onChange={setExpiry} />
+      <ChoiceField label="Lifetime" choices={LIFETIMES} value={expiresIn} onChange={setExpiry} />
       <Choices
         label="Permissions; without a choice: to check, and to read its own results"
         options={KEY_PERMISSIONS}

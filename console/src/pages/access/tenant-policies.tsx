@@ -43,12 +43,12 @@ interface RulesPanelProps {
 
 function RulesPanel({ set, save }: RulesPanelProps) {
   const mayCall = useMayCall();
-  const saved_text = set.policies.length === 0 ? '' : stringify(set.policies);
-  const [text, setText] = useState(saved_text);
+  const savedText = set.policies.length === 0 ? '' : stringify(set.policies);
+  const [text, setText] = useState(savedText);
   const weaker = useWeakerConfirmation(save.error);
   const [note, setNote] = useState('');
   const read = readRules(text);
-  const can_save = mayCall('tenantPoliciesSave');
+  const canSave = mayCall('tenantPoliciesSave');
   return (
     <Panel
       title={`Rules of ${revealHidden(set.tenant_id)}`}
@@ -67,7 +67,7 @@ function RulesPanel({ set, save }: RulesPanelProps) {
           label="Rules as YAML"
           value={text}
           onChange={setText}
-          is_read_only={!can_save}
+          is_read_only={!canSave}
           problems={read.ok ? NO_PROBLEMS : read.problems}
           document="rules"
         />
@@ -77,7 +77,7 @@ function RulesPanel({ set, save }: RulesPanelProps) {
             Version {save.data.version} is active in all workers.
           </p>
         ) : null}
-        {can_save ? (
+        {canSave ? (
           <form
             className="field-row"
             onSubmit={(event) => {
@@ -94,7 +94,7 @@ function RulesPanel({ set, save }: RulesPanelProps) {
           >
             {weaker.field}
             <WhyField value={note} is_required={weaker.is_asked} onChange={setNote} />
-            <Button type="submit" look="primary" disabled={!read.ok || text === saved_text || save.isPending}>
+            <Button type="submit" look="primary" disabled={!read.ok || text === savedText || save.isPending}>
               {save.isPending ? 'Saving …' : 'Save as a new version'}
             </Button>
           </form>

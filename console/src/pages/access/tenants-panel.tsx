@@ -46,7 +46,7 @@ export function TenantsPanel() {
   const { data, error } = useOperation('tenantsList', { limit: 1_000 });
   const [query, change] = useAddressQuery();
   const mayCall = useMayCall();
-  const [is_adding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   return (
     <>
       <DataTable
@@ -66,14 +66,14 @@ export function TenantsPanel() {
         ) : null}
       </DataTable>
       {query.tenant === undefined ? null : <TenantPolicies key={query.tenant} tenant_id={query.tenant} />}
-      {is_adding ? <CreateDialog onClose={() => setAdding(false)} /> : null}
+      {isAdding ? <CreateDialog onClose={() => setAdding(false)} /> : null}
     </>
   );
 }
 
 function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const call = useOperationCall('tenantsCreate', ['tenantsList']);
-  const [tenant_id, setTenant] = useState('');
+  const [tenantId, setTenant] = useState('');
   const [name, setName] = useState('');
   return (
     <CallDialog
@@ -81,14 +81,14 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       action="Create tenant"
       onClose={onClose}
       call={call}
-      input={{ tenant_id, ...(name === '' ? {} : { name }) }}
+      input={{ tenant_id: tenantId, ...(name === '' ? {} : { name }) }}
     >
       <TextField
         label="ID: letters, digits and . _ -"
         required
         maxLength={128}
         pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        value={tenant_id}
+        value={tenantId}
         onChange={setTenant}
       />
       <TextField label="Name, for people" maxLength={256} value={name} onChange={setName} />

@@ -28,8 +28,8 @@ const LIFETIMES = [
 /** The capability tokens of agents: each allows one agent one tool for a short time. Issues and revokes them. */
 export function TokensPanel() {
   const { data, error } = useOperation('capabilitiesList', { limit: LIMIT });
-  const may_issue = useMayCall()('capabilitiesIssue');
-  const [is_issuing, setIssuing] = useState(false);
+  const mayIssue = useMayCall()('capabilitiesIssue');
+  const [isIssuing, setIssuing] = useState(false);
   const [revoked, setRevoked] = useState<CapabilityToken | null>(null);
   const [issued, setIssued] = useState<IssuedToken | null>(null);
   return (
@@ -50,7 +50,7 @@ export function TokensPanel() {
       <DataTable
         name="tokens"
         label="Capability tokens"
-        columns={may_issue ? [...COLUMNS, buildRevokeColumn(setRevoked)] : COLUMNS}
+        columns={mayIssue ? [...COLUMNS, buildRevokeColumn(setRevoked)] : COLUMNS}
         rows={data?.capabilities}
         rowKey={({ token_id }) => token_id}
         empty={
@@ -62,13 +62,13 @@ export function TokensPanel() {
           </EmptyState>
         }
       >
-        {may_issue ? (
+        {mayIssue ? (
           <Button look="primary" is_small onClick={() => setIssuing(true)}>
             Issue a token
           </Button>
         ) : null}
       </DataTable>
-      {is_issuing ? <IssueDialog onClose={() => setIssuing(false)} onIssued={setIssued} /> : null}
+      {isIssuing ? <IssueDialog onClose={() => setIssuing(false)} onIssued={setIssued} /> : null}
       {revoked === null ? null : <RevokeTokenDialog token={revoked} onClose={() => setRevoked(null)} />}
     </>
   );
@@ -157,18 +157,18 @@ interface IssueDialogProps {
 
 function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
   const call = useOperationCall('capabilitiesIssue', ['capabilitiesList']);
-  const [agent_id, setAgent] = useState('');
-  const [tool_name, setTool] = useState('');
+  const [agentId, setAgent] = useState('');
+  const [toolName, setTool] = useState('');
   const [secrets, setSecrets] = useState('');
-  const [tenant_id, setTenant] = useState('');
-  const [session_id, setSession] = useState('');
+  const [tenantId, setTenant] = useState('');
+  const [sessionId, setSession] = useState('');
   const [ttl, setTtl] = useState('');
-  const secret_keys = splitList(secrets);
+  const secretKeys = splitList(secrets);
   const input = {
-    agent_id,
-    scope: { tool_name, ...(secret_keys.length === 0 ? {} : { secret_keys }) },
-    ...(tenant_id === '' ? {} : { tenant_id }),
-    ...(session_id === '' ? {} : { session_id }),
+    agent_id: agentId,
+    scope: { tool_name: toolName, ...(secretKeys.length === 0 ? {} : { secret_keys: secretKeys }) },
+    ...(tenantId === '' ? {} : { tenant_id: tenantId }),
+    ...(sessionId === '' ? {} : { session_id: sessionId }),
     ...(ttl === '' ? {} : { ttl }),
   };
   return (
@@ -180,15 +180,15 @@ function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
       onDone={onIssued}
       onClose={onClose}
     >
-      <TextField label="Agent" value={agent_id} onChange={setAgent} />
-      <TextField label="Tool; * matches any characters" value={tool_name} onChange={setTool} />
+      <TextField label="Agent" value={agentId} onChange={setAgent} />
+      <TextField label="Tool; * matches any characters" value={toolName} onChange={setTool} />
       <TextField
         label="Secrets for the tool, separated by commas; empty for none"
         value={secrets}
         onChange={setSecrets}
       />
-      <TextField label="Tenant; empty for default" value={tenant_id} onChange={setTenant} />
-      <TextField label="Session; empty for any" value={session_id} onChange={setSession} />
+      <TextField label="Tenant; empty for default" value={tenantId} onChange={setTenant} />
+      <TextField label="Session; empty for any" value={sessionId} onChange={setSession} />
       <ChoiceField label="Lifetime" choices={LIFETIMES} value={ttl} onChange={setTtl} />
     </CallDialog>
   );

@@ -25,7 +25,7 @@ interface OpenDialog {
 /** The users who can sign in: adds them, changes their roles, disables and resets them. */
 export function UsersPanel() {
   const { data, error } = useOperation('usersList', { limit: 1_000 });
-  const { user_id: own_id } = useSession();
+  const { user_id: ownId } = useSession();
   const enable = useOperationCall('usersEnable', ['usersList']);
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const [link, setLink] = useState<{ readonly user_id: string; readonly link: string } | null>(null);
@@ -74,7 +74,7 @@ export function UsersPanel() {
       value: () => '',
       width: 330,
       render: (user) =>
-        user.user_id === own_id ? (
+        user.user_id === ownId ? (
           <span className="muted">your own account</span>
         ) : (
           <span className="row-buttons">
@@ -231,7 +231,7 @@ interface AddUserDialogProps {
 
 function AddUserDialog({ onClose, onLink }: AddUserDialogProps) {
   const call = useOperationCall('usersAdd', ['usersList']);
-  const [user_id, setUser] = useState('');
+  const [userId, setUser] = useState('');
   const [roles, setRoles] = useState<readonly Role[]>(['viewer']);
   const [tenants, setTenants] = useState('default');
   return (
@@ -240,8 +240,8 @@ function AddUserDialog({ onClose, onLink }: AddUserDialogProps) {
       action="Add user"
       onClose={onClose}
       call={call}
-      input={{ user_id, role: [...roles], tenant: splitList(tenants) }}
-      onDone={({ link }) => onLink({ user_id, link })}
+      input={{ user_id: userId, role: [...roles], tenant: splitList(tenants) }}
+      onDone={({ link }) => onLink({ user_id: userId, link })}
     >
       <TextField
         label="User"
@@ -250,7 +250,7 @@ function AddUserDialog({ onClose, onLink }: AddUserDialogProps) {
         maxLength={128}
         pattern="[A-Za-z0-9][A-Za-z0-9._@+\-]*"
         title="Letters, digits and . _ @ + -"
-        value={user_id}
+        value={userId}
         onChange={setUser}
       />
       <RightsFields roles={roles} tenants={tenants} onRoles={setRoles} onTenants={setTenants} />

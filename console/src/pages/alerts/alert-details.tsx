@@ -89,10 +89,10 @@ function AlertFacts({ alert }: { readonly alert: AlertEntry }) {
       <dt>Sample events</dt>
       <dd>
         {alert.sample_event_ids.length === 0 ? <span className="muted">–</span> : null}
-        {alert.sample_event_ids.slice(0, 5).map((event_id) => (
-          <span key={event_id} className="block">
-            <Link to="/incidents/$event_id" params={{ event_id }} search={{}}>
-              {event_id}
+        {alert.sample_event_ids.slice(0, 5).map((eventId) => (
+          <span key={eventId} className="block">
+            <Link to="/incidents/$event_id" params={{ event_id: eventId }} search={{}}>
+              {eventId}
             </Link>
           </span>
         ))}
@@ -105,9 +105,9 @@ function AlertButtons({ alert }: { readonly alert: AlertEntry }) {
   const mayCall = useMayCall();
   const acknowledge = useOperationCall('alertsAcknowledge', CHANGES);
   const resolve = useOperationCall('alertsResolve', CHANGES);
-  const [is_silencing, setSilencing] = useState(false);
+  const [isSilencing, setSilencing] = useState(false);
   const { alert_id, status } = alert;
-  const is_busy = acknowledge.isPending || resolve.isPending;
+  const isBusy = acknowledge.isPending || resolve.isPending;
   const error = acknowledge.error ?? resolve.error;
   if (!mayCall('alertsResolve')) return null;
   return (
@@ -115,12 +115,12 @@ function AlertButtons({ alert }: { readonly alert: AlertEntry }) {
       <ErrorNote error={error} />
       <span className="row-buttons">
         {status === 'firing' ? (
-          <Button look="primary" is_small disabled={is_busy} onClick={() => acknowledge.mutate({ alert_id })}>
+          <Button look="primary" is_small disabled={isBusy} onClick={() => acknowledge.mutate({ alert_id })}>
             Acknowledge
           </Button>
         ) : null}
         {status === 'resolved' ? null : (
-          <Button is_small disabled={is_busy} onClick={() => resolve.mutate({ alert_id })}>
+          <Button is_small disabled={isBusy} onClick={() => resolve.mutate({ alert_id })}>
             Resolve
           </Button>
         )}
@@ -130,7 +130,7 @@ function AlertButtons({ alert }: { readonly alert: AlertEntry }) {
           </Button>
         ) : null}
       </span>
-      {is_silencing ? <SilenceDialog rule_id={alert.rule_id} onClose={() => setSilencing(false)} /> : null}
+      {isSilencing ? <SilenceDialog rule_id={alert.rule_id} onClose={() => setSilencing(false)} /> : null}
     </div>
   );
 }

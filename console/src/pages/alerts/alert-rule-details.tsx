@@ -110,8 +110,8 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
   const evaluate = useOperationCall('alertsEvaluate', []);
   const [dialog, setDialog] = useState<'edit' | 'remove' | 'silence' | null>(null);
   const { rule_id } = rule;
-  const is_busy = test.isPending || evaluate.isPending;
-  const may_change = rule.origin === 'api' && mayCall('alertRulesSave');
+  const isBusy = test.isPending || evaluate.isPending;
+  const mayChange = rule.origin === 'api' && mayCall('alertRulesSave');
   const error = test.error ?? evaluate.error;
   return (
     <div className="stack">
@@ -120,7 +120,7 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
       <span className="row-buttons">
         <Button
           is_small
-          disabled={is_busy}
+          disabled={isBusy}
           onClick={() => {
             test.reset();
             evaluate.mutate({ rule_id, last: '24h' });
@@ -131,7 +131,7 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
         {mayCall('alertsTest') ? (
           <Button
             is_small
-            disabled={is_busy}
+            disabled={isBusy}
             onClick={() => {
               evaluate.reset();
               test.mutate({ rule_id });
@@ -145,7 +145,7 @@ function RuleButtons({ rule, channels, onClose }: AlertRuleDetailsProps) {
             Silence …
           </Button>
         ) : null}
-        {may_change ? (
+        {mayChange ? (
           <>
             <Button is_small onClick={() => setDialog('edit')}>
               Edit …

@@ -66,7 +66,7 @@ export function AlertRuleDialog({ rule, channels, onClose }: AlertRuleDialogProp
       <TextField
         label="ID: lower-case letters, digits and . _ -"
         value={form.rule_id}
-        onChange={(rule_id) => change({ rule_id })}
+        onChange={(ruleId) => change({ rule_id: ruleId })}
         pattern="[a-z0-9][a-z0-9._\-]*"
         maxLength={64}
         required
@@ -194,12 +194,12 @@ function FilterFields({ form, change }: FieldsProps) {
           label="Count apart for each (four at most)"
           options={ALERT_GROUP_FIELDS}
           chosen={form.group_by}
-          onChange={(group_by) => change({ group_by })}
+          onChange={(groupBy) => change({ group_by: groupBy })}
         />
         <TextField
           label="Tenant of the rule; empty for a rule of all tenants"
           value={form.tenant_id}
-          onChange={(tenant_id) => change({ tenant_id })}
+          onChange={(tenantId) => change({ tenant_id: tenantId })}
           maxLength={256}
         />
       </div>
@@ -219,18 +219,18 @@ function TimeFields({ form, change, is_complex }: FieldsProps & { readonly is_co
             label="From"
             type="time"
             value={form.quiet_from}
-            onChange={(quiet_from) => change({ quiet_from })}
+            onChange={(quietFrom) => change({ quiet_from: quietFrom })}
           />
           <TextField
             label="To"
             type="time"
             value={form.quiet_to}
-            onChange={(quiet_to) => change({ quiet_to })}
+            onChange={(quietTo) => change({ quiet_to: quietTo })}
           />
           <TextField
             label="Time zone"
             value={form.time_zone}
-            onChange={(time_zone) => change({ time_zone })}
+            onChange={(timeZone) => change({ time_zone: timeZone })}
             pattern="[A-Za-z0-9_+\/\-]+"
             maxLength={64}
           />

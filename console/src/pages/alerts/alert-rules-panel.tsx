@@ -16,7 +16,7 @@ import { AlertRuleDialog, type AlertRuleEntry } from './alert-rule-dialog.tsx';
 export function AlertRulesPanel() {
   const { data, error } = useOperation('alertRulesList', { limit: 500 }, { refresh_ms: 15_000 });
   const [query, change] = useAddressQuery();
-  const [is_adding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   const mayCall = useMayCall();
   const channels = data?.channels ?? [];
   const open = data?.rules.find(({ rule_id }) => rule_id === query.rule);
@@ -53,9 +53,7 @@ export function AlertRulesPanel() {
           </Button>
         ) : null}
       </DataTable>
-      {is_adding ? (
-        <AlertRuleDialog rule={null} channels={channels} onClose={() => setAdding(false)} />
-      ) : null}
+      {isAdding ? <AlertRuleDialog rule={null} channels={channels} onClose={() => setAdding(false)} /> : null}
     </>
   );
 }

@@ -97,7 +97,7 @@ export function AlertsPanel() {
   const alerts = data?.alerts;
   const rows = useMemo(() => sortByStatus(alerts ?? []), [alerts]);
   const firing = rows.filter((each) => each.status === 'firing').length;
-  const is_filtered = FILTERS.some(({ name }) => query[name] !== undefined);
+  const isFiltered = FILTERS.some(({ name }) => query[name] !== undefined);
   return (
     <>
       <ErrorNote error={error} />
@@ -120,7 +120,7 @@ export function AlertsPanel() {
         onOpen={({ alert_id }) => change({ alert: alert_id })}
         has_more={data?.next_cursor !== null && data !== undefined}
         empty={
-          is_filtered ? (
+          isFiltered ? (
             <EmptyState title="No alert matches these filters." />
           ) : (
             <EmptyState

@@ -32,7 +32,7 @@ export function DeliveriesPanel() {
   );
   const resend = useOperationCall('alertsResend', ['alertsDeliveries', 'alertsShow', 'alertsHistory']);
   const mayCall = useMayCall();
-  const send = (delivery_id: string) => resend.mutate({ delivery_id });
+  const send = (deliveryId: string) => resend.mutate({ delivery_id: deliveryId });
   const rows = data?.deliveries ?? [];
   const dead = rows.filter((each) => each.status === 'dead').length;
   return (
@@ -69,8 +69,8 @@ export function DeliveriesPanel() {
 }
 
 function buildColumns(
-  onSend: ((delivery_id: string) => void) | null,
-  is_busy: boolean,
+  onSend: ((deliveryId: string) => void) | null,
+  isBusy: boolean,
 ): readonly DataColumn<Delivery>[] {
   return [
     {
@@ -124,7 +124,7 @@ function buildColumns(
       width: 110,
       render: ({ delivery_id, status }) =>
         onSend === null || status !== 'dead' ? null : (
-          <Button is_small disabled={is_busy} onClick={() => onSend(delivery_id)}>
+          <Button is_small disabled={isBusy} onClick={() => onSend(delivery_id)}>
             Send again
           </Button>
         ),

@@ -33,13 +33,13 @@ export function SilenceDialog({ rule_id = '', onClose }: SilenceDialogProps) {
   const [rule, setRule] = useState(rule_id);
   const [severity, setSeverity] = useState('');
   const [tenant, setTenant] = useState('');
-  const [expires_in, setLength] = useState('4h');
+  const [expiresIn, setLength] = useState('4h');
   const [reason, setReason] = useState('');
   const rules = (data?.rules ?? []).map(
     (each) => [each.rule_id, `${revealHidden(each.name)} (${each.rule_id})`] as const,
   );
   const input = {
-    expires_in,
+    expires_in: expiresIn,
     reason,
     ...(rule !== '' && { rule_id: rule }),
     ...(severity !== '' && { severity: severity as 'critical' | 'high' | 'medium' | 'low' }),
@@ -56,7 +56,7 @@ export function SilenceDialog({ rule_id = '', onClose }: SilenceDialogProps) {
       />
       <ChoiceField label="Severity" value={severity} onChange={setSeverity} choices={SEVERITIES} />
       <TextField label="Tenant; empty for all" value={tenant} onChange={setTenant} maxLength={256} />
-      <ChoiceField label="For" value={expires_in} onChange={setLength} choices={LENGTHS} />
+      <ChoiceField label="For" value={expiresIn} onChange={setLength} choices={LENGTHS} />
       <TextField label="Reason" value={reason} onChange={setReason} required maxLength={500} />
     </CallDialog>
   );

@@ -17,7 +17,7 @@ type Silence = OperationOutput<'alertSilencesList'>['silences'][number];
 export function SilencesPanel() {
   const { data, error } = useOperation('alertSilencesList', { limit: 500 }, { refresh_ms: 15_000 });
   const mayCall = useMayCall();
-  const [is_adding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   const [ending, setEnding] = useState<Silence | null>(null);
   return (
     <>
@@ -45,7 +45,7 @@ export function SilencesPanel() {
           </Button>
         ) : null}
       </DataTable>
-      {is_adding ? <SilenceDialog onClose={() => setAdding(false)} /> : null}
+      {isAdding ? <SilenceDialog onClose={() => setAdding(false)} /> : null}
       {ending === null ? null : <EndDialog silence={ending} onClose={() => setEnding(null)} />}
     </>
   );

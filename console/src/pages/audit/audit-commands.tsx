@@ -37,17 +37,17 @@ export function AuditCommands({ filter }: { readonly filter: Readonly<Record<str
 
 function buildExportCommand(filter: Readonly<Record<string, unknown>>) {
   const options: string[] = [];
-  const left_out: string[] = [];
+  const leftOut: string[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const option = EXPORT_OPTIONS[name];
     const text = String(value);
     // A command that is copied holds no character that cannot be seen.
-    if (option === undefined || revealHidden(text) !== text) left_out.push(name);
+    if (option === undefined || revealHidden(text) !== text) leftOut.push(name);
     else options.push(`${option} ${quoteArgument(text)}`);
   }
   return {
     command: [nameProgram('customshouse audit export'), ...options].join(' ').concat(' > events.jsonl'),
-    left_out,
+    left_out: leftOut,
   };
 }
 

@@ -33,13 +33,13 @@ export function ChainPart() {
 function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
   const mayCall = useMayCall();
   const start = useOperationCall('auditVerifyStart', ['auditTasks']);
-  const is_running = task?.state === 'running';
+  const isRunning = task?.state === 'running';
   return (
     <Panel
       title="Chain"
       aside={
         mayCall('auditVerifyStart') ? (
-          <Button look="primary" disabled={is_running || start.isPending} onClick={() => start.mutate({})}>
+          <Button look="primary" disabled={isRunning || start.isPending} onClick={() => start.mutate({})}>
             Verify the log
           </Button>
         ) : null

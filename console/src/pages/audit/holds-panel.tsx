@@ -60,9 +60,9 @@ function Day({ at }: { readonly at: string | null }) {
 export function HoldsPart() {
   const mayCall = useMayCall();
   const holds = useOperation('auditHoldsList', { limit: 500 });
-  const [is_adding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Hold | null>(null);
-  const may_remove = mayCall('auditHoldRemove');
+  const mayRemove = mayCall('auditHoldRemove');
   const action: DataColumn<Hold> = {
     id: 'remove',
     title: 'Change',
@@ -84,7 +84,7 @@ export function HoldsPart() {
         name="legal-holds"
         error={holds.error}
         label="Legal holds"
-        columns={may_remove ? [...COLUMNS, action] : COLUMNS}
+        columns={mayRemove ? [...COLUMNS, action] : COLUMNS}
         rows={holds.data?.holds}
         rowKey={({ hold_id }) => hold_id}
         empty={
@@ -102,7 +102,7 @@ export function HoldsPart() {
           </Button>
         ) : null}
       </DataTable>
-      {is_adding ? <AddHoldDialog onClose={() => setAdding(false)} /> : null}
+      {isAdding ? <AddHoldDialog onClose={() => setAdding(false)} /> : null}
       {removed === null ? null : <RemoveHoldDialog hold={removed} onClose={() => setRemoved(null)} />}
     </div>
   );

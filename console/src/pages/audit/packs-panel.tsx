@@ -13,15 +13,15 @@ import { Time } from '../../components/time.tsx';
 
 /** The evidence packs of the last day: their progress, and the download. */
 export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] }) {
-  const [is_open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const mayCall = useMayCall();
-  const is_running = tasks.some(({ state }) => state === 'running');
+  const isRunning = tasks.some(({ state }) => state === 'running');
   return (
     <Panel
       title="Evidence packs"
       aside={
         mayCall('evidencePackStart') ? (
-          <Button disabled={is_running} onClick={() => setOpen(true)}>
+          <Button disabled={isRunning} onClick={() => setOpen(true)}>
             Make an evidence pack
           </Button>
         ) : null
@@ -43,7 +43,7 @@ export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] 
           ))}
         </ul>
       )}
-      {is_open ? <EvidencePackDialog onClose={() => setOpen(false)} /> : null}
+      {isOpen ? <EvidencePackDialog onClose={() => setOpen(false)} /> : null}
     </Panel>
   );
 }

@@ -62,10 +62,10 @@ export function ControlPanel({ control, last }: ControlPanelProps) {
             ))}
           </ul>
           <p>
-            {evidence.sample_event_ids.map((event_id) => (
-              <span key={event_id}>
-                <Link to="/audit" search={{ event_id, last: '365d' }}>
-                  <code>{event_id}</code>
+            {evidence.sample_event_ids.map((eventId) => (
+              <span key={eventId}>
+                <Link to="/audit" search={{ event_id: eventId, last: '365d' }}>
+                  <code>{eventId}</code>
                 </Link>{' '}
               </span>
             ))}

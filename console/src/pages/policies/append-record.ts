@@ -8,12 +8,12 @@ const PART_END = /^# (?:Template|Skill) \S+ ends$/m;
  * Returns a policy text with the records of a YAML list at its end. A document holds one list, so records go into the last
  * document if that ends with their list, and otherwise into a new document. All other bytes stay.
  */
-export function appendRecords(text: string, list: RecordList, records_text: string): string {
+export function appendRecords(text: string, list: RecordList, recordsText: string): string {
   const kept = text.trimEnd();
   const indent = findListIndent(kept, list);
   const head =
     indent === null ? `${kept === '' ? '' : `${kept}\n---\n`}version: v1alpha1\n${list}:\n` : `${kept}\n`;
-  const records = records_text.trimEnd().replaceAll(/^(?=.)/gm, indent ?? '  ');
+  const records = recordsText.trimEnd().replaceAll(/^(?=.)/gm, indent ?? '  ');
   return `${head}${records}\n`;
 }
 

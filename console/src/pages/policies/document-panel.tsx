@@ -48,12 +48,12 @@ function DocumentOfAllTenants() {
 
 function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
   const mayCall = useMayCall();
-  const can_save = mayCall('policyDocumentSave');
+  const canSave = mayCall('policyDocumentSave');
   const draft = usePolicyDraft(document);
   const settled = useSettled(draft.text, LINT_DELAY_MS);
-  const lint = useOperation('policyLint', { text: settled }, { enabled: can_save && settled !== '' });
+  const lint = useOperation('policyLint', { text: settled }, { enabled: canSave && settled !== '' });
   const found = settled === '' ? undefined : lint.data;
-  const is_outdated = draft.base_version !== (document.version ?? 0);
+  const isOutdated = draft.base_version !== (document.version ?? 0);
   return (
     <>
       <Panel
@@ -68,7 +68,7 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
           <p className="muted">
             Its rules are evaluated after those of the configuration and of the policy files.
           </p>
-          {is_outdated ? (
+          {isOutdated ? (
             <p className="note watch" role="status">
               Version {document.version} was saved by <SafeText text={document.created_by} /> after you began.
               Your draft is still here.{' '}
@@ -81,16 +81,16 @@ function DocumentEditor({ document }: { readonly document: PolicyDocument }) {
             label="Policy document as YAML"
             value={draft.text}
             onChange={draft.setText}
-            is_read_only={!can_save}
+            is_read_only={!canSave}
             problems={listEditorProblems(found)}
             document="policy"
           />
           <ErrorNote error={lint.error} />
           {found === undefined ? null : <LintResult lint={found} />}
-          {can_save ? <SaveForm draft={draft} /> : null}
+          {canSave ? <SaveForm draft={draft} /> : null}
         </div>
       </Panel>
-      {can_save ? <DraftChecks text={draft.text} /> : null}
+      {canSave ? <DraftChecks text={draft.text} /> : null}
     </>
   );
 }

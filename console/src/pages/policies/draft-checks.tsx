@@ -138,14 +138,14 @@ const PERIODS = [
 function ReplayPanel({ text }: { readonly text: string }) {
   const call = useOperationCall('policyReplay', []);
   const [since, setSince] = useState('24h');
-  const [agent_id, setAgent] = useState('');
+  const [agentId, setAgent] = useState('');
   return (
     <Panel title="Replay">
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          call.mutate({ text, since, ...(agent_id === '' ? {} : { agent_id }) });
+          call.mutate({ text, since, ...(agentId === '' ? {} : { agent_id: agentId }) });
         }}
       >
         <p className="muted">
@@ -158,7 +158,7 @@ function ReplayPanel({ text }: { readonly text: string }) {
             <input
               className="input"
               maxLength={256}
-              value={agent_id}
+              value={agentId}
               onChange={(event) => setAgent(event.currentTarget.value)}
             />
           </label>

@@ -32,9 +32,8 @@ export function usePolicyDraft(document: PolicyDocument): PolicyDraftState {
   const saved = { text: document.text, base_version: document.version ?? 0 };
   const draft = data ?? saved;
   function setText(text: string | null) {
-    const is_as_saved =
-      text === null || (text === document.text && draft.base_version === saved.base_version);
-    client.setQueryData(DRAFT_KEY, is_as_saved ? null : { ...draft, text });
+    const isAsSaved = text === null || (text === document.text && draft.base_version === saved.base_version);
+    client.setQueryData(DRAFT_KEY, isAsSaved ? null : { ...draft, text });
   }
   return { ...draft, is_changed: data !== null, setText };
 }
@@ -51,11 +50,11 @@ export function addToPolicyDraft(
 }
 
 /** Returns a value after it has not changed for a time. */
-export function useSettled<Value>(value: Value, delay_ms: number): Value {
+export function useSettled<Value>(value: Value, delayMs: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(value), delay_ms);
+    const timer = window.setTimeout(() => setSettled(value), delayMs);
     return () => window.clearTimeout(timer);
-  }, [value, delay_ms]);
+  }, [value, delayMs]);
   return settled;
 }

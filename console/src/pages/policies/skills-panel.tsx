@@ -97,17 +97,17 @@ function SkillPanel({ skill }: { readonly skill: Skill }) {
 }
 
 /** Returns the change that the button offers, and whether the user may make it. */
-function useOfferedChange(is_bundled: boolean, installed_in: Skill['installed_in']): OfferedChange {
+function useOfferedChange(isBundled: boolean, installedIn: Skill['installed_in']): OfferedChange {
   const mayCall = useMayCall();
   const { tenants } = useSession();
   const calls = {
     Install: useOperationCall('skillInstall', CHANGED),
     Remove: useOperationCall('skillRemove', CHANGED),
   };
-  const is_installed = installed_in === 'document';
-  const verb = is_installed ? 'Remove' : 'Install';
-  const may = mayCall(is_installed ? 'skillRemove' : 'skillInstall') && tenants.includes('*');
-  return { verb, calls, can_change: may && installed_in !== 'files' && (is_installed || is_bundled) };
+  const isInstalled = installedIn === 'document';
+  const verb = isInstalled ? 'Remove' : 'Install';
+  const may = mayCall(isInstalled ? 'skillRemove' : 'skillInstall') && tenants.includes('*');
+  return { verb, calls, can_change: may && installedIn !== 'files' && (isInstalled || isBundled) };
 }
 
 const CHANGED = ['skillsList', 'policyDocumentShow', 'policyVersionsList', 'dashboardRules'] as const;

@@ -67,14 +67,14 @@ const CHANGED = ['policyDocumentShow', 'policyVersionsList', 'dashboardRules', '
 function useOfferedChange(name: string): OfferedChange {
   const mayCall = useMayCall();
   const { tenants } = useSession();
-  const sees_document = tenants.includes('*');
-  const { data } = useOperation('policyDocumentShow', {}, { enabled: sees_document });
+  const seesDocument = tenants.includes('*');
+  const { data } = useOperation('policyDocumentShow', {}, { enabled: seesDocument });
   const calls = {
     Install: useOperationCall('dashboardTemplateInstall', CHANGED),
     Remove: useOperationCall('dashboardTemplateRemove', CHANGED),
   };
-  const is_installed = data?.text.includes(`\n# Template ${name} ends\n`) === true;
-  const verb = is_installed ? 'Remove' : 'Install';
-  const operation = is_installed ? 'dashboardTemplateRemove' : 'dashboardTemplateInstall';
-  return { verb, calls, can_change: mayCall(operation) && sees_document && data !== undefined };
+  const isInstalled = data?.text.includes(`\n# Template ${name} ends\n`) === true;
+  const verb = isInstalled ? 'Remove' : 'Install';
+  const operation = isInstalled ? 'dashboardTemplateRemove' : 'dashboardTemplateInstall';
+  return { verb, calls, can_change: mayCall(operation) && seesDocument && data !== undefined };
 }

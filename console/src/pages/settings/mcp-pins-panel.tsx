@@ -84,23 +84,23 @@ function PinDialog({ pin, onClose }: { readonly pin: Pin; readonly onClose: () =
   const reject = useOperationCall('mcpPinsReject', ['mcpPinsList']);
   const mayCall = useMayCall();
   const { server, tool, user_id, tenant_id, quarantined_sha256: sha256 } = pin;
-  const can_approve = typeof sha256 === 'string' && mayCall('mcpPinsApprove');
+  const canApprove = typeof sha256 === 'string' && mayCall('mcpPinsApprove');
   const whose = {
     ...(user_id === '' ? {} : { user_id }),
     ...(tenant_id === undefined ? {} : { tenant_id }),
   };
   const confirm = () => {
-    if (!can_approve) return onClose();
+    if (!canApprove) return onClose();
     approve.mutate({ server, tool, sha256, ...whose }, { onSuccess: onClose });
   };
-  const can_reject = can_approve && pin.status === 'quarantined' && mayCall('mcpPinsReject');
+  const canReject = canApprove && pin.status === 'quarantined' && mayCall('mcpPinsReject');
   return (
     <ConfirmDialog
       title={`${tool} of ${server}`}
-      action={can_approve ? 'Approve this definition' : 'Close'}
+      action={canApprove ? 'Approve this definition' : 'Close'}
       is_busy={approve.isPending || reject.isPending}
       error={approve.error ?? reject.error}
-      {...(can_reject && {
+      {...(canReject && {
         alternative: {
           label: 'Reject it',
           onChoose: () => reject.mutate({ server, tool, sha256, ...whose }, { onSuccess: onClose }),

@@ -46,8 +46,8 @@ export function openDraft(whole: string, format: SettingsFormat): Draft {
     applyTo(expected);
     put(edits);
     document = parseResult(text, format);
-    const is_same = refuseDeepNesting(() => JSON.stringify(document) === JSON.stringify(expected));
-    if (!is_same) throw buildLossyChangeFailure();
+    const isSame = refuseDeepNesting(() => JSON.stringify(document) === JSON.stringify(expected));
+    if (!isSame) throw buildLossyChangeFailure();
   }
   if (format !== 'toml' && document === null) {
     put([{ offset: 0, length: text.length, content: '{}\n' }]);

@@ -24,8 +24,8 @@ export function insertInJson(
     container = next;
   }
   const key = path[depth]!;
-  const is_fitting = key === '-' ? container.type === 'array' : container.type === 'object';
-  if (!is_fitting) {
+  const isFitting = key === '-' ? container.type === 'array' : container.type === 'object';
+  if (!isFitting) {
     const where = depth === 0 ? 'its outermost value' : `\`${path.slice(0, depth).join('.')}\``;
     throw new SettingsFailure(`has something other than ${key === '-' ? 'a list' : 'an object'} at ${where}`);
   }
@@ -76,10 +76,10 @@ export function removeFromJson(text: string, format: JsonFormat, path: DocumentP
     ];
   }
   const line = /^[^\S\n]*/.exec(text.slice(comma + 1))![0].length;
-  const ends_line = ['\n', '\r'].includes(text[comma + 1 + line] ?? '\n');
-  const begins_line = text.slice(before, node.offset).includes('\n');
-  const is_bare = text.slice(end, comma).trim() === '';
-  if (begins_line && ends_line && is_bare)
+  const endsLine = ['\n', '\r'].includes(text[comma + 1 + line] ?? '\n');
+  const beginsLine = text.slice(before, node.offset).includes('\n');
+  const isBare = text.slice(end, comma).trim() === '';
+  if (beginsLine && endsLine && isBare)
     return [
       { offset: before, length: end - before, content: '' },
       { offset: comma, length: 1, content: '' },
@@ -103,8 +103,8 @@ function findRemovalStart(text: string, before: number, offset: number, followin
 function removeOnlyChild(text: string, container: Node, before: number, end: number): readonly TextEdit[] {
   const open = container.offset + 1;
   const close = container.offset + container.length - 1;
-  const is_alone = before === open && text.slice(end, close).trim() === '';
-  return [{ offset: before, length: (is_alone ? close : end) - before, content: '' }];
+  const isAlone = before === open && text.slice(end, close).trim() === '';
+  return [{ offset: before, length: (isAlone ? close : end) - before, content: '' }];
 }
 
 function appendTo(text: string, container: Node, key: string | null, value: Json): readonly TextEdit[] {
@@ -118,9 +118,9 @@ function appendTo(text: string, container: Node, key: string | null, value: Json
   const label = key === null ? '' : `${JSON.stringify(key)}:`;
   if (last === undefined) {
     const indent = `${outer}${style.unit}`;
-    const laid_out = `${label}${label && ' '}${formatValue(value, indent, style, false)}`;
+    const laidOut = `${label}${label && ' '}${formatValue(value, indent, style, false)}`;
     return [
-      { offset: at, length: close - at, content: `${style.eol}${indent}${laid_out}${style.eol}${outer}` },
+      { offset: at, length: close - at, content: `${style.eol}${indent}${laidOut}${style.eol}${outer}` },
     ];
   }
   const compact = isOnOneLine(text, container);

@@ -35,13 +35,13 @@ export const SEVERITY_OF_LOSS: Readonly<Record<Loss, Severity>> = {
 /** Returns what a command that deletes its operands loses. */
 export const findLosses: (command: Command) => ReadonlySet<Loss> = memoize((command: Command) => {
   if (isHarmlessCall(command) || isMisreadPath(command)) return new Set<Loss>();
-  const is_recursive = isRecursive(command);
+  const recursive = isRecursive(command);
   const targets = getTargets(command);
-  const losses = targets.map((path) => gradeDeletion(path, is_recursive));
-  if (takesInput(command, targets)) losses.push(is_recursive ? 'outside' : 'part');
+  const losses = targets.map((path) => gradeDeletion(path, recursive));
+  if (takesInput(command, targets)) losses.push(recursive ? 'outside' : 'part');
   // A script cannot answer for each file, but a system folder is lost with the first answers.
-  const is_asked = hasFlag(command, '-i', '-I', '--interactive');
-  return new Set(losses.filter((loss) => loss !== null && (loss === 'whole' || !is_asked)) as Loss[]);
+  const isAsked = hasFlag(command, '-i', '-I', '--interactive');
+  return new Set(losses.filter((loss) => loss !== null && (loss === 'whole' || !isAsked)) as Loss[]);
 });
 
 /** Returns the worst loss of a search that deletes what it finds. */
@@ -57,8 +57,8 @@ const DELETES_TREES = /^(?:rimraf|del-cli)$/;
 
 function isRecursive(command: Command): boolean {
   if (DELETES_TREES.test(command.name)) return true;
-  const has_switch = command.words.some(({ text }) => /^(?:\/s|-rec\w*|-r)$/i.test(text));
-  return has_switch || hasFlag(command, '-r', '-R', '--recursive');
+  const hasSwitch = command.words.some(({ text }) => /^(?:\/s|-rec\w*|-r)$/i.test(text));
+  return hasSwitch || hasFlag(command, '-r', '-R', '--recursive');
 }
 
 /** Parameters of PowerShell whose value is not a path to delete. */
@@ -74,7 +74,7 @@ export function isMisreadPath({ name, dialect, depth }: Command): boolean {
 /** Returns the paths that a command names, in the folder that the script entered. */
 export function getTargets(command: Command): readonly string[] {
   const names = new Set(command.words.filter(({ is_name }) => is_name === true).map(({ text }) => text));
-  const is_windows = command.dialect === 'windows';
+  const isWindows = command.dialect === 'windows';
   const values = new Set(
     command.words
       .filter((_, at) => VALUE_FLAG.test(command.words[at - 1]?.text ?? ''))
@@ -82,8 +82,8 @@ export function getTargets(command: Command): readonly string[] {
   );
   if (command.name === 'apply_patch' || command.name === 'applypatch') return listPatchDeletions(command);
   const operands = parseArguments(command)
-    .operands.filter((text) => text !== '' && !/^\/[sfqap]$/i.test(text) && !(is_windows && values.has(text)))
-    .map((text) => (names.has(text) ? `./${text}` : is_windows ? text.replaceAll('\\', '/') : text));
+    .operands.filter((text) => text !== '' && !/^\/[sfqap]$/i.test(text) && !(isWindows && values.has(text)))
+    .map((text) => (names.has(text) ? `./${text}` : isWindows ? text.replaceAll('\\', '/') : text));
   return resolvePaths(operands, command.folder).map((path) => followLinks(command, path));
 }
 
@@ -106,8 +106,8 @@ function resolvePaths(paths: readonly string[], folder: string | null): readonly
 
 /** Returns whether the targets come from another command whose output is unknown: `xargs rm -rf`. */
 function takesInput(command: Command, targets: readonly string[]): boolean {
-  const is_fed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
-  return is_fed && (targets.length === 0 || targets.includes('{}'));
+  const isFed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
+  return isFed && (targets.length === 0 || targets.includes('{}'));
 }
 
 /** A pattern for everything below a folder, or for some names below it. */
@@ -116,12 +116,12 @@ const BELOW = /^(.*?)\/?\*\*(?:\/([^/]+))?$/s;
 const ALL_FILES = /^(?:\.?\*(?:\.\*)?|\?\*|\.(?:\?\?|\[[!^]\.\])\*)$/;
 
 /** Returns the loss when a path or a pattern is deleted, with all below it or files only. */
-export function gradeDeletion(path: string, is_recursive: boolean): Loss | null {
+export function gradeDeletion(path: string, recursive: boolean): Loss | null {
   const [below, head = '', name] = BELOW.exec(path) ?? [];
   const folder = head === '' ? (path.startsWith('/') ? '/' : '.') : head;
   if (below !== undefined && (name === undefined || ALL_FILES.test(name))) return gradeTree(folder);
   if (below !== undefined) return gradeNames(folder, name!);
-  if (is_recursive) return gradeTree(path);
+  if (recursive) return gradeTree(path);
   const slash = path.lastIndexOf('/');
   if (ALL_FILES.test(path.slice(slash + 1))) return gradeFiles(slash < 0 ? '.' : path.slice(0, slash) || '/');
   return isPrecious(path) && !isWholeSystemPath(path) ? 'file' : null;
@@ -142,10 +142,10 @@ function gradeTree(path: string): Loss | null {
 /** Grades the deletion of some names at any depth below a folder. */
 function gradeNames(folder: string, name: string): Loss | null {
   if (isSpared(folder)) return null;
-  const is_made_again = isRegenerable(name) && !name.endsWith('.log');
-  if (isWholeSystemPath(folder)) return is_made_again ? 'file' : 'outside';
+  const isMadeAgain = isRegenerable(name) && !name.endsWith('.log');
+  if (isWholeSystemPath(folder)) return isMadeAgain ? 'file' : 'outside';
   if (isOutside(folder) || isPrecious(name)) return 'file';
-  if (is_made_again) return null;
+  if (isMadeAgain) return null;
   // Names in the working folder are mostly in version control; any old file of it may be anything.
   return name === SOME_NAME && /^\.?$/.test(folder) ? 'tree' : 'part';
 }

@@ -202,8 +202,8 @@ describe('every spelling of one loss has one severity', () => {
       for (const [expected, plain] of Object.entries(scripts))
         for (const script of plain) {
           // A list of commands does not begin with the one that loses something.
-          const is_list = /^[^'"]*(?:;|&&)|<<|\|/.test(script);
-          for (const spell of is_list || expected === 'none' ? SPELLINGS.slice(0, 1) : SPELLINGS) {
+          const isList = /^[^'"]*(?:;|&&)|<<|\|/.test(script);
+          for (const spell of isList || expected === 'none' ? SPELLINGS.slice(0, 1) : SPELLINGS) {
             count += 1;
             const found = findWorstSeverity(spell(script), ids);
             if (found !== expected) others.push(`${found} instead of ${expected}: ${spell(script)}`);

@@ -37,16 +37,16 @@ export const findLossyPush: (command: Command) => LossyPush | null = memoize((co
   if (flags.has('dry-run')) return null;
   const [repository = '', ...others] = operands;
   const refs = /^[+:]/.test(repository) ? operands : others;
-  const is_forced = flags.has('force');
-  const lost = refs.filter((ref) => is_forced || flags.has('delete') || /^(?:\+|:.)/.test(ref));
-  const is_pruned = flags.has('mirror') || flags.has('prune');
-  if (!is_forced && !flags.has('delete') && !is_pruned && lost.length === 0) return null;
-  const branches = (is_pruned ? refs : lost).map(getDestination);
-  const is_whole =
+  const isForced = flags.has('force');
+  const lost = refs.filter((ref) => isForced || flags.has('delete') || /^(?:\+|:.)/.test(ref));
+  const isPruned = flags.has('mirror') || flags.has('prune');
+  if (!isForced && !flags.has('delete') && !isPruned && lost.length === 0) return null;
+  const branches = (isPruned ? refs : lost).map(getDestination);
+  const isWhole =
     flags.has('mirror') ||
-    (flags.has('all') && (is_forced || is_pruned)) ||
+    (flags.has('all') && (isForced || isPruned)) ||
     branches.some((each) => each === '*' || each === '');
-  return { branches, is_whole };
+  return { branches, is_whole: isWhole };
 });
 
 /** Sorts the words of a push into flags and operands. A later `--no-force` takes `--force` back. */

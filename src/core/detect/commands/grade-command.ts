@@ -38,20 +38,20 @@ export function isNamelessHost(host: string): boolean {
 export function findAddresses(text: string): 'named' | 'unnamed' | null {
   const addresses = [...text.matchAll(ADDRESS)];
   if (addresses.length === 0) return null;
-  const are_named = addresses.every(
+  const areNamed = addresses.every(
     ([address, host]) => /^https:/i.test(address) && NAMED_HOST.test(host!) && !NAMELESS_HOST.test(host!),
   );
-  return are_named ? 'named' : 'unnamed';
+  return areNamed ? 'named' : 'unnamed';
 }
 
 /** Grades rights of a container: `critical` if it gets the root folder, the processes or the disks of the machine. */
 export function gradeContainer(command: Command): Severity {
   const text = joinWords(command);
-  const is_whole =
+  const isWhole =
     /(?: -v |--volume[= ]|--mount[= ]\S*(?:src|source)=)\/(?:etc|root|proc|sys|boot|dev)?[:,]| --(?:pid|ipc|userns)[= ]host| --cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)|"hostPID"|"privileged": ?true| --device[= ]\/dev\/(?:sd|nvme|mem)/i.test(
       text,
     );
-  return is_whole || /^ (?:\S+ ){0,4}(?:exec|debug) /.test(text) ? 'critical' : 'high';
+  return isWhole || /^ (?:\S+ ){0,4}(?:exec|debug) /.test(text) ? 'critical' : 'high';
 }
 
 /** Grades rights in a cluster or a cloud account: `critical` if they are an administrator's. */
@@ -110,7 +110,7 @@ export function gradeDestruction(command: Command): Severity {
  */
 export function gradeModule(command: Command): Severity {
   if (command.name === 'depmod') return 'high';
-  const is_installed =
+  const isInstalled =
     command.name === 'modprobe' &&
     !hasFlag(
       command,
@@ -125,5 +125,5 @@ export function gradeModule(command: Command): Severity {
       '--set-version',
     ) &&
     listOperands(command).every((word) => /^(?!.*\.ko)[\w-]{1,64}(?:=[\w,:.-]{1,100})?$/.test(word));
-  return is_installed ? 'high' : 'critical';
+  return isInstalled ? 'high' : 'critical';
 }

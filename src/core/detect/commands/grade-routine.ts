@@ -18,11 +18,11 @@ export function gradeHttpDelete(command: Command): Severity {
   const hosts = listOperands(command).filter((text) =>
     /^["']?(?:https?:\/\/|localhost|127\.|\[::1)/i.test(text),
   );
-  const are_local = hosts.every((text) => {
+  const areLocal = hosts.every((text) => {
     const found = LOCAL_HOST.exec(text);
     return found !== null && !STORE_PORT.test(found[1] ?? '');
   });
-  return hosts.length > 0 && are_local && !/\*|_all\b/.test(hosts.join(' ')) ? 'low' : 'medium';
+  return hosts.length > 0 && areLocal && !/\*|_all\b/.test(hosts.join(' ')) ? 'low' : 'medium';
 }
 
 /** Programs that log in with a secret from their input. */
@@ -31,9 +31,9 @@ const TAKES_SECRET =
 
 /** Grades a command that shows the environment: `low` if a program takes the value as its input to log in with. */
 export function gradeShownSecret(command: Command, next?: Command): Severity {
-  const is_taken =
+  const isTaken =
     next?.previous === command && TAKES_SECRET.test(`${next.name}${joinWords(next)}`) && !next.feeds_pipe;
-  return is_taken && command.redirections.length === 0 ? 'low' : 'medium';
+  return isTaken && command.redirections.length === 0 ? 'low' : 'medium';
 }
 
 const SYSTEM_FLAG = /^(?:-r|--system|-[a-zA-Z]*S[a-zA-Z]*)$/;
@@ -49,8 +49,8 @@ export function gradeAccount(command: Command): Severity {
     return 'high';
   if (/^(?:groupadd|addgroup)$/.test(name))
     return listOperands(command).filter((text) => !/^\d+$/.test(text)).length <= 1 ? 'low' : 'high';
-  const is_new = /^(?:useradd|adduser)$/.test(name);
-  return is_new && texts.some((text) => SYSTEM_FLAG.test(text)) ? 'low' : 'high';
+  const isNew = /^(?:useradd|adduser)$/.test(name);
+  return isNew && texts.some((text) => SYSTEM_FLAG.test(text)) ? 'low' : 'high';
 }
 
 /** Grades a change of a cluster from the command line. The command inside of a container is judged by itself. */
@@ -117,15 +117,15 @@ function areNames(words: readonly string[]): boolean {
  * decode.
  */
 export function gradeRunnable(command: Command): Severity {
-  const is_installed = (path: string) =>
+  const isInstalled = (path: string) =>
     /^(?:\/usr\/local\/bin\/[\w.-]+|\w[\w./-]*)$/.test(path) &&
     (findKnownFile(command, path)?.origin ?? 'script') === 'script';
-  return listOperands(command).slice(1).every(is_installed) ? 'low' : 'medium';
+  return listOperands(command).slice(1).every(isInstalled) ? 'low' : 'medium';
 }
 
 /** Grades a text that a program makes and a shell runs: `low` for the completions of a program's own options. */
 export function gradeMadeText(command: Command, next?: Command): Severity {
-  const is_completion =
+  const isCompletion =
     command.name === 'eval' &&
     command.words.length === 1 &&
     command.words[0]!.text === '$()' &&
@@ -133,5 +133,5 @@ export function gradeMadeText(command: Command, next?: Command): Severity {
     / (?:--)?(?:show-)?completions?(?:[-= ][\w-]+)* $/.test(joinWords(next)) &&
     /^[\w-]+$/.test(next.program) &&
     next.words.length <= 3;
-  return is_completion ? 'low' : 'medium';
+  return isCompletion ? 'low' : 'medium';
 }

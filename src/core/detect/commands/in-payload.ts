@@ -138,21 +138,21 @@ function collectsWords({ meaning }: Container): boolean {
 
 function addValue(reader: PayloadReaderState, group: Container | undefined, leaf: Readonly<JsonLeaf>): void {
   const meaning = findMeaning(reader, group);
-  const is_collected = group !== undefined && collectsWords(group);
-  if (!isOurs(meaning) && !is_collected) return;
-  const has_json = leaf.kind === 'string' && /^\s{0,100}[[{]/.test(leaf.text);
+  const isCollected = group !== undefined && collectsWords(group);
+  if (!isOurs(meaning) && !isCollected) return;
+  const hasJson = leaf.kind === 'string' && /^\s{0,100}[[{]/.test(leaf.text);
   // Computing a path is slow, and of a list only that of the first element is reported.
-  const path = has_json || group?.is_list !== true || group.words.length === 0 ? leaf.path() : null;
+  const path = hasJson || group?.is_list !== true || group.words.length === 0 ? leaf.path() : null;
   const { index, text } = leaf;
   const place = { index, last_index: index, path, units: text.length };
-  const value = has_json && !meaning.is_code ? tryParseJson(text) : undefined;
+  const value = hasJson && !meaning.is_code ? tryParseJson(text) : undefined;
   if (value !== undefined) readNested(reader, meaning, place, value);
   const part = { place, text: value === undefined ? text : joinScalars(value), is_words: true };
-  if (is_collected) addWord(group, part);
+  if (isCollected) addWord(group, part);
   if (group?.is_list === true) return;
   if (group !== undefined) addMember(group, meaning, part);
-  const is_strict = group?.meaning.is_script === true && !group.meaning.is_loose && !group.meaning.is_code;
-  if (leaf.kind === 'string' && (meaning.is_script || meaning.is_arguments || is_strict))
+  const isStrict = group?.meaning.is_script === true && !group.meaning.is_loose && !group.meaning.is_code;
+  if (leaf.kind === 'string' && (meaning.is_script || meaning.is_arguments || isStrict))
     reportMatches(reader, part, judgeValue(text, meaning, reader.guard), { is_whole: false });
 }
 
@@ -209,8 +209,8 @@ function addToOuter(
   { words, meaning, is_list, is_cut }: Container,
   first: CommandPart,
 ): void {
-  const is_apart = !is_list && around.meaning.is_plural;
-  if (!is_apart && (around.is_list || collectsWords(around))) for (const word of words) addWord(around, word);
+  const isApart = !is_list && around.meaning.is_plural;
+  if (!isApart && (around.is_list || collectsWords(around))) for (const word of words) addWord(around, word);
   if (is_cut) around.is_cut = true;
   if (around.is_list) return;
   const place = { ...first.place, last_index: words.at(-1)!.place.last_index };
@@ -229,12 +229,12 @@ function judgeList(
 ): void {
   const line = joinQuoted(words);
   if (meaning.is_loose && !isCommandLine(line)) return;
-  const has_blank = /\s/.test(first.text);
-  const readings = [has_blank ? `${first.text} ${joinQuoted(words.slice(1))}` : line];
-  if (has_blank || meaning.is_plural) readings.push(words.map(({ text }) => text).join('\n'));
+  const hasBlank = /\s/.test(first.text);
+  const readings = [hasBlank ? `${first.text} ${joinQuoted(words.slice(1))}` : line];
+  if (hasBlank || meaning.is_plural) readings.push(words.map(({ text }) => text).join('\n'));
   // Arguments without a program can be a script of a shell that is not named here.
-  const last_index = meaning.is_arguments ? first.place.index : words.at(-1)!.place.last_index;
-  const place = { ...first.place, last_index };
+  const lastIndex = meaning.is_arguments ? first.place.index : words.at(-1)!.place.last_index;
+  const place = { ...first.place, last_index: lastIndex };
   for (const reading of readings)
     reportMatches(reader, { place }, judgeScript(reading, 0, reader.guard), { is_whole: true, is_cut });
 }
@@ -329,9 +329,9 @@ function reportMatches(
         .map(({ rule }) => ({ rule, start: 0, end: place.units }))
     : judgement.matches;
   for (const { rule } of found) reported.add(`${rule.id} ${place.index}`);
-  const is_over = judgement.is_cut || is_cut;
+  const isOver = judgement.is_cut || is_cut;
   const { index, last_index, path } = place;
-  reader.give({ matches: found, index, last_index, path, is_cut: is_over });
+  reader.give({ matches: found, index, last_index, path, is_cut: isOver });
 }
 
 /** Judges a value as a script; if the key says little, only one line that is a whole command. */

@@ -102,6 +102,6 @@ const PRINTS =
 function isProse(text: string): boolean {
   const words = text.split(/\s+/, 40);
   const plain = words.filter((word) => /^[A-Za-z']{2,}[,.;:!?]?$/.test(word)).length;
-  const has_signs = words.some((word) => /^-{1,2}[A-Za-z]|^[|;&>]+$/.test(word));
-  return words.length >= (has_signs ? 10 : 5) && plain >= words.length * 0.8;
+  const hasSigns = words.some((word) => /^-{1,2}[A-Za-z]|^[|;&>]+$/.test(word));
+  return words.length >= (hasSigns ? 10 : 5) && plain >= words.length * 0.8;
 }

@@ -18,19 +18,19 @@ export interface CommandMatch {
   readonly end: number;
 }
 
-const by_program = new Map<string, CommandRule[]>();
-const for_all: CommandRule[] = [];
-const by_flow = new Map<PowerShellFlow['effect'], CommandRule>();
+const byProgram = new Map<string, CommandRule[]>();
+const forAll: CommandRule[] = [];
+const byFlow = new Map<PowerShellFlow['effect'], CommandRule>();
 for (const rule of commandRules) {
-  if (rule.flow !== undefined) by_flow.set(rule.flow, rule);
-  else if (rule.programs === '*') for_all.push(rule);
+  if (rule.flow !== undefined) byFlow.set(rule.flow, rule);
+  else if (rule.programs === '*') forAll.push(rule);
   else
     for (const name of new Set(rule.programs.split(' ')))
-      by_program.set(name, [...(by_program.get(name) ?? []), rule]);
+      byProgram.set(name, [...(byProgram.get(name) ?? []), rule]);
 }
 
 /** Programs that have a rule. */
-export const JUDGED_PROGRAMS: ReadonlySet<string> = new Set(by_program.keys());
+export const JUDGED_PROGRAMS: ReadonlySet<string> = new Set(byProgram.keys());
 
 /** The most UTF-16 units of a script that count for its work if it was not read to its end, so is refused anyway. */
 const REFUSED_UNITS_MAX = 1000;
@@ -59,9 +59,9 @@ function judgeCommands(text: string, offset: number, guard: GuardView): JudgedSc
     readCommands(text, { offset, dialect, work: reading, wrappers: guard.wrappers }),
   );
   const commands = readings.flatMap((each) => each.commands);
-  const is_cut = readings.some((each) => each.is_cut);
+  const isCut = readings.some((each) => each.is_cut);
   const work = createWorkBudget(
-    Math.min(text.length, is_cut ? REFUSED_UNITS_MAX : SHELL_LIMITS.script_units_max),
+    Math.min(text.length, isCut ? REFUSED_UNITS_MAX : SHELL_LIMITS.script_units_max),
     WORK_LIMITS.judging_per_unit,
   );
   const matches: CommandMatch[] = [];
@@ -82,13 +82,13 @@ function judgeCommands(text: string, offset: number, guard: GuardView): JudgedSc
   }
   if (readings.length > 1)
     for (const { effect, is_unnamed, start, end } of followPowerShell(text)) {
-      const rule = by_flow.get(effect);
+      const rule = byFlow.get(effect);
       if (rule === undefined) continue;
       const severity = is_unnamed ? 'critical' : rule.severity;
       matches.push({ rule: withSeverity(rule, severity), start: offset + start, end: offset + end });
     }
   matches.sort((a, b) => a.start - b.start || rankMatch(b) - rankMatch(a) || b.end - a.end);
-  return { matches, is_cut: is_cut || work.left < 0 };
+  return { matches, is_cut: isCut || work.left < 0 };
 }
 
 const graded = new Map<string, CommandRule>();
@@ -127,8 +127,8 @@ const unitsOfTargets = memoize((redirections: readonly Redirection[]): number =>
 
 function listRulesFor({ name }: Command): readonly CommandRule[] {
   const plain = name.replace(/\.(?:sh|py|ps1|vbs|wsf)$|(?<=python)[\d.]+$/, '');
-  const own = by_program.get(name === '' ? 'read' : name) ?? by_program.get(plain);
-  return own === undefined ? for_all : [...own, ...for_all];
+  const own = byProgram.get(name === '' ? 'read' : name) ?? byProgram.get(plain);
+  return own === undefined ? forAll : [...own, ...forAll];
 }
 
 function rankMatch({ rule }: CommandMatch): number {

@@ -17,13 +17,11 @@ export function isPatch(text: string): boolean {
 
 /** Returns the lines that a patch adds to files other than prose; other text becomes blanks. */
 export function blankUnaddedLines(text: string): string {
-  let is_prose = false;
+  let isProse = false;
   return text.replace(/[^\n]+/g, (line) => {
     const named = FILE_LINE.exec(line);
-    if (named !== null) is_prose = isProseFile(named[1]!.trim());
-    return named === null && line.startsWith('+') && !is_prose
-      ? ` ${line.slice(1)}`
-      : ' '.repeat(line.length);
+    if (named !== null) isProse = isProseFile(named[1]!.trim());
+    return named === null && line.startsWith('+') && !isProse ? ` ${line.slice(1)}` : ' '.repeat(line.length);
   });
 }
 
@@ -33,12 +31,12 @@ const FILE_LINE = /^(?:\*\*\* (?:Add|Update|Delete) File:|\*\*\* Move to:|\+\+\+
 export function listPatchOperations(text: string): readonly PatchOperation[] {
   const found: PatchOperation[] = [];
   for (const [, deletes, named, before, after] of text.matchAll(OPERATION)) {
-    const is_deletion = deletes !== undefined || after?.trim() === '/dev/null';
-    const written = named ?? (is_deletion ? before! : after!);
+    const isDeletion = deletes !== undefined || after?.trim() === '/dev/null';
+    const written = named ?? (isDeletion ? before! : after!);
     const path = written.trim();
     found.push({
       path: named === undefined ? path.replace(/^[ab]\//, '') : path,
-      kind: is_deletion ? 'delete' : 'write',
+      kind: isDeletion ? 'delete' : 'write',
     });
     if (found.length >= OPERATIONS_MAX) break;
   }

@@ -86,8 +86,8 @@ export function followPowerShell(text: string): readonly PowerShellFlow[] {
     const bits = findOrigins(statement, origins);
     const effect = findEffect(statement, bits, origins) ?? findConcealment(statement);
     if (effect !== null) {
-      const is_unnamed = effect === 'runs_fetched' && (bits & UNNAMED) > 0;
-      flows.push({ effect, is_unnamed, start, end: start + statement.length });
+      const isUnnamed = effect === 'runs_fetched' && (bits & UNNAMED) > 0;
+      flows.push({ effect, is_unnamed: isUnnamed, start, end: start + statement.length });
     }
     if (table === undefined) keepOrigins(statement, bits, origins);
     else origins.set(table, (origins.get(table) ?? 0) | bits);
@@ -135,9 +135,9 @@ function findEffect(
     return bits & DECODED ? 'runs_decoded' : null;
   }
   const written = WRITING.exec(statement)?.[1]?.toLowerCase();
-  const is_uplink = written !== undefined && ((origins.get(written) ?? 0) & UPLINK) > 0;
-  const is_sent = SEND.test(statement) || sendsBody(statement) || is_uplink;
-  if (!is_sent || LOCAL.test(statement)) return null;
+  const isUplink = written !== undefined && ((origins.get(written) ?? 0) & UPLINK) > 0;
+  const isSent = SEND.test(statement) || sendsBody(statement) || isUplink;
+  if (!isSent || LOCAL.test(statement)) return null;
   if (bits & PRIVATE) return 'sends_private';
   return bits & FILE ? 'sends_file' : null;
 }
@@ -171,9 +171,9 @@ function* splitStatements(text: string): Iterable<{ start: number; statement: st
       if (sign === quote && text[at - 1] !== '`') quote = '';
       else if (at < text.length && at - start < STATEMENT_UNITS_MAX) continue;
     } else if (sign === '"' || sign === "'") quote = sign;
-    const is_end =
+    const isEnd =
       at === text.length || (quote === '' && isBreak(text, at)) || at - start >= STATEMENT_UNITS_MAX;
-    if (!is_end) continue;
+    if (!isEnd) continue;
     if (at > start) yield { start, statement: text.slice(start, at) };
     start = at + 1;
     if (at - start >= STATEMENT_UNITS_MAX) quote = '';

@@ -15,10 +15,10 @@ import type { Command } from '../shell/syntax.ts';
 export const findSentSecret: (command: Command) => 'header' | 'content' | null = memoize(
   (command: Command) => {
     if (!isRemote(command)) return null;
-    const is_sent =
+    const isSent =
       listSentFiles(command).some((path) => holdsSecret(command, path)) ||
       listFeedingCommands(command).some((each) => givesSecrets(each) || printsSecret(each.sources));
-    if (is_sent) return 'content';
+    if (isSent) return 'content';
     const action = UPLOADS.get(command.name);
     if ((action !== undefined && !sendsFiles(command, action)) || !printsSecret(command.sources)) return null;
     return findUnknownText(command);

@@ -185,14 +185,14 @@ export const SIGNED_PROGRAMS: readonly SignedProgram[] = [
   { programs: 'dotnet', shape: /(?:temp|public|downloads)\\.{0,120}\.dll\b/i, effect: 'runs' },
 ];
 
-const by_program = new Map<string, SignedProgram[]>();
+const byProgram = new Map<string, SignedProgram[]>();
 for (const row of SIGNED_PROGRAMS)
-  for (const name of row.programs.split(' ')) by_program.set(name, [...(by_program.get(name) ?? []), row]);
+  for (const name of row.programs.split(' ')) byProgram.set(name, [...(byProgram.get(name) ?? []), row]);
 
 /** All names of the table, separated by blanks. */
-export const SIGNED_PROGRAM_NAMES: string = [...by_program.keys()].join(' ');
+export const SIGNED_PROGRAM_NAMES: string = [...byProgram.keys()].join(' ');
 
 /** Returns the row of the table whose shape the arguments of a program have. */
-export function findSignedUse(name: string, joined_arguments: string): SignedProgram | undefined {
-  return by_program.get(name)?.find(({ shape }) => shape.test(joined_arguments));
+export function findSignedUse(name: string, joinedArguments: string): SignedProgram | undefined {
+  return byProgram.get(name)?.find(({ shape }) => shape.test(joinedArguments));
 }

@@ -21,8 +21,8 @@ export function classifySqlDamage(text: string): SqlDamage {
   if (WHOLE.test(bare)) return 'drops_whole';
   if (DESTRUCTIVE.test(bare)) return 'destroys';
   for (const statement of bare.split(';')) {
-    const has_where = /\bwhere\b(?![ \t\r\n]+(?:1[ \t]*=[ \t]*1|true)\b)/i.test(statement);
-    if ((DELETE.test(statement) || UPDATE.test(statement)) && !has_where) return 'deletes_all';
+    const hasWhere = /\bwhere\b(?![ \t\r\n]+(?:1[ \t]*=[ \t]*1|true)\b)/i.test(statement);
+    if ((DELETE.test(statement) || UPDATE.test(statement)) && !hasWhere) return 'deletes_all';
   }
   return GRANT.test(bare) ? 'grants' : null;
 }

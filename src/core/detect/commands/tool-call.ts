@@ -50,18 +50,18 @@ export function createToolCallReader(
   const written = createMarkerReader(give, tool);
   const visit: PayloadReader['visit'] = (leaf) => {
     // The lines of a patch are content. A tool of another name may run them, so that it is read as a script.
-    const is_patch = leaf.kind === 'string' && PATCHES.test(tool) && isPatch(leaf.text);
-    if (!is_patch) commands.visit(leaf);
+    const isPatchText = leaf.kind === 'string' && PATCHES.test(tool) && isPatch(leaf.text);
+    if (!isPatchText) commands.visit(leaf);
     if (leaf.kind === 'key') key = leaf.text;
     else if (leaf.kind === 'string') {
       const { index, text } = leaf;
       const rule =
         findGuardedArgument({ key, text }, tool, view) ??
-        (is_patch ? findPatchRule(text) : findFileRule({ key, text }, tool));
+        (isPatchText ? findPatchRule(text) : findFileRule({ key, text }, tool));
       const match = rule === null ? null : { rule, start: 0, end: text.length };
       if (match !== null)
         give({ matches: [match], index, last_index: index, path: leaf.path(), is_cut: false });
-      written.visit(leaf, key, is_patch);
+      written.visit(leaf, key, isPatchText);
     }
   };
   const end = () => {
@@ -80,26 +80,32 @@ const MARKED_MAX = 16;
 /** Finds redaction markers in the text that a tool writes to a file. The path can follow the text. */
 function createMarkerReader(give: (found: FoundCommands) => void, tool: string) {
   const marked: FoundCommands[] = [];
-  let is_file = false;
-  let is_prose = false;
+  let isFile = false;
+  let isProse = false;
   const rule = rules.get('redaction.written_back')!;
-  const visit = (leaf: Readonly<JsonLeaf>, key: string, is_patch: boolean): void => {
+  const visit = (leaf: Readonly<JsonLeaf>, key: string, isPatchText: boolean): void => {
     const { index, text } = leaf;
     if (classifyPathKey(key, tool) === 'path') {
-      is_file = true;
-      is_prose ||= isProseFile(text);
+      isFile = true;
+      isProse ||= isProseFile(text);
       return;
     }
-    is_file ||= is_patch;
+    isFile ||= isPatchText;
     if (marked.length >= MARKED_MAX || NOT_WRITTEN.test(key)) return;
-    const place = findMarkerAsValue(is_patch ? blankUnaddedLines(text) : text);
+    const place = findMarkerAsValue(isPatchText ? blankUnaddedLines(text) : text);
     if (place === null) return;
     // The text was not read as a command, so that commands which were found in it stay.
-    const last_index = index - 1;
-    marked.push({ matches: [{ rule, ...place }], index, last_index, path: leaf.path(), is_cut: false });
+    const lastIndex = index - 1;
+    marked.push({
+      matches: [{ rule, ...place }],
+      index,
+      last_index: lastIndex,
+      path: leaf.path(),
+      is_cut: false,
+    });
   };
   const end = (): void => {
-    if (is_file && !is_prose) for (const found of marked) give(found);
+    if (isFile && !isProse) for (const found of marked) give(found);
   };
   return isWriter(tool) ? { visit, end } : { visit: () => {}, end: () => {} };
 }
@@ -126,8 +132,8 @@ function findGuardedArgument(
     const group = groups.find((each) => each !== null);
     if (group) return rules.get(RULE_IDS[group])!;
   }
-  const is_deciding = URL_KEY.test(key) && DECIDING_ROUTE.test(text);
-  if (is_deciding || (SEARCH_KEY.test(key) && SIGN_IN_LINK.test(text))) return rules.get('guard.decide')!;
+  const isDeciding = URL_KEY.test(key) && DECIDING_ROUTE.test(text);
+  if (isDeciding || (SEARCH_KEY.test(key) && SIGN_IN_LINK.test(text))) return rules.get('guard.decide')!;
   if (!PATCHES.test(tool) && !(PATCH_KEY.test(key) && text.includes('*** Begin Patch'))) return null;
   const groups = findPatchedFiles(text).map((touch) => findForbiddenGroup(touch, view));
   const group = groups.find((each) => each !== null);
@@ -169,8 +175,8 @@ function findFileRule(
   return null;
 }
 
-function findDeletionRule(path: string, is_recursive: boolean): CommandRule | null {
-  const loss = gradeDeletion(path, is_recursive);
+function findDeletionRule(path: string, isRecursive: boolean): CommandRule | null {
+  const loss = gradeDeletion(path, isRecursive);
   const id = loss === null ? null : RULE_OF_LOSS[loss];
   return id === null ? null : (rules.get(id) ?? null);
 }
@@ -178,8 +184,8 @@ function findDeletionRule(path: string, is_recursive: boolean): CommandRule | nu
 /** A start-up file counts where it is used: in a home or system folder, or as a hook of git. */
 function findWriteRule(path: string): CommandRule | null {
   if (isTakeoverPath(path)) return rules.get('persistence.takeover_file')!;
-  const is_used = /^(?:[/~]|\$HOME)|(?:^|\/)\.git\/hooks\//.test(path);
-  return is_used && isStartupPath(path) ? rules.get('persistence.startup_file')! : null;
+  const isUsed = /^(?:[/~]|\$HOME)|(?:^|\/)\.git\/hooks\//.test(path);
+  return isUsed && isStartupPath(path) ? rules.get('persistence.startup_file')! : null;
 }
 
 /** Returns what a tool does with its paths; an unknown tool may write. */

@@ -52,7 +52,7 @@ export function findMarkerAsValue(text: string): { readonly start: number; reado
   return null;
 }
 
-function isValue(text: string, start: number, end: number, is_token: boolean): boolean {
+function isValue(text: string, start: number, end: number, isToken: boolean): boolean {
   const window = text.slice(Math.max(0, start - LINE_UNITS_MAX), start);
   const from = window.lastIndexOf('\n') + 1;
   const before = window.slice(from);
@@ -61,8 +61,8 @@ function isValue(text: string, start: number, end: number, is_token: boolean): b
   if (CLOSES_QUOTE.test(after) && QUOTED_PLACES.some((place) => place.test(before))) return true;
   if (OPTION_VALUE.test(before) || (after.startsWith('</') && ELEMENT_VALUE.test(before))) return true;
   if (!ENDS_LINE.test(after)) return false;
-  if (is_token) return VARIABLE_VALUE.test(before);
-  const is_alone = before.trim() === '';
+  if (isToken) return VARIABLE_VALUE.test(before);
+  const isAlone = before.trim() === '';
   const previous = window
     .slice(0, Math.max(0, from - 1))
     .split('\n')
@@ -71,7 +71,7 @@ function isValue(text: string, start: number, end: number, is_token: boolean): b
     PLAIN_VALUE.test(before) ||
     WORD_VALUE.test(before) ||
     LIST_VALUE.test(before) ||
-    (is_alone && (text.trim().length === end - start || OPENS_VALUE.test(previous)))
+    (isAlone && (text.trim().length === end - start || OPENS_VALUE.test(previous)))
   );
 }
 

@@ -74,18 +74,18 @@ test('every detector has an id of its own, a known tag family, at least one hit 
 });
 
 test('the list holds every file of the folders, in order', async () => {
-  const from_files: Detector[] = [];
+  const fromFiles: Detector[] = [];
   let files = 0;
   for (const folder of FOLDERS) {
     for (const name of readdirSync(new URL(`${folder}/`, import.meta.url)).sort()) {
       const module: Record<string, unknown> = await import(`./${folder}/${name}`);
-      from_files.push(...(Object.values(module).flat() as Detector[]));
+      fromFiles.push(...(Object.values(module).flat() as Detector[]));
       files += 1;
     }
   }
   assert.deepEqual(
     allDetectors.map(({ id }) => id),
-    from_files.map(({ id }) => id),
+    fromFiles.map(({ id }) => id),
   );
   assert.ok(files >= 36, `${files} files`);
 });

@@ -268,20 +268,20 @@ interface Entry {
 const ENTRIES: readonly Entry[] = CREDENTIAL_FILES.flatMap(
   (written) => expandBraces(written, BRACES_MAX)!,
 ).map((written) => {
-  const covers_below = written.endsWith('/**');
-  const parts = (covers_below ? written.slice(0, -3) : written).split('/');
-  const core_part = Math.max(
+  const coversBelow = written.endsWith('/**');
+  const parts = (coversBelow ? written.slice(0, -3) : written).split('/');
+  const corePart = Math.max(
     0,
     parts.findIndex((part) => !ORDINARY_FOLDER.test(part)),
   );
-  const core = parts[core_part]!;
-  const is_file = core_part === parts.length - 1 && core !== '.env';
-  const own = is_file ? core.replace(ORDINARY_ENDING, '') : core;
+  const core = parts[corePart]!;
+  const isFile = corePart === parts.length - 1 && core !== '.env';
+  const own = isFile ? core.replace(ORDINARY_ENDING, '') : core;
   return {
     parts,
     names: parts.map(parseGlob),
-    covers_below,
-    core_part,
+    covers_below: coversBelow,
+    core_part: corePart,
     core_units: own.length,
     named_units_min: Math.max(NAMED_UNITS_MIN, Math.round(own.replaceAll('*', '').length * NAMED_SHARE_MIN)),
   };
@@ -366,14 +366,14 @@ function endsWithEntry(parts: readonly string[], at: number, entry: Entry, name:
   if (name < 0) return true;
   if (at < 0) return false;
   countSteps(PART_STEPS);
-  const is_core = name === entry.core_part;
+  const isCore = name === entry.core_part;
   if (parts[at] === '**')
     return (
-      endsWithEntry(parts, at - 1, entry, name) || (!is_core && endsWithEntry(parts, at, entry, name - 1))
+      endsWithEntry(parts, at - 1, entry, name) || (!isCore && endsWithEntry(parts, at, entry, name - 1))
     );
-  const least = is_core ? entry.named_units_min : 0;
+  const least = isCore ? entry.named_units_min : 0;
   return (
-    intersectsGlob(parts[at]!, entry.names[name]!, is_core ? entry.core_units : 0, least) &&
+    intersectsGlob(parts[at]!, entry.names[name]!, isCore ? entry.core_units : 0, least) &&
     endsWithEntry(parts, at - 1, entry, name - 1)
   );
 }

@@ -101,12 +101,12 @@ const METADATA = { url: 'http://169.254.169.254/latest/' };
 
 function judgeCall(
   value: Json,
-  data_tags: readonly Tag[],
+  dataTags: readonly Tag[],
   action: string,
   settings: PolicyParts['settings'] = {},
 ) {
   const policy = buildTestPolicy({
-    rules: data_tags.length === 0 ? [] : [{ name: 'facts', boundary: 'action', data_tags, action }],
+    rules: dataTags.length === 0 ? [] : [{ name: 'facts', boundary: 'action', data_tags: dataTags, action }],
     settings,
   });
   const crossing = buildTestCrossing({
@@ -127,12 +127,12 @@ test('a rule that names a fact decides on it', () => {
 });
 
 test('files in the project are inside the workspace', () => {
-  const isOutside = (path: string, working_dir?: string) => {
+  const isOutside = (path: string, workingDir?: string) => {
     const content = { kind: 'json', value: { path } } as const;
-    const call = { tool: 'Read', ...(working_dir !== undefined && { working_dir }) };
+    const call = { tool: 'Read', ...(workingDir !== undefined && { working_dir: workingDir }) };
     return collectToolFacts(content, [], POLICY_SETTINGS.limits, call)!.includes('path.outside_workspace');
   };
-  for (const [path, working_dir, expected] of [
+  for (const [path, workingDir, expected] of [
     ['/srv/project/src/a.txt', '/srv/project', false],
     ['/srv/project/src/a.txt', '/srv/project/', false],
     ['/tmp/build/a.txt', '/tmp/build', false],
@@ -151,7 +151,7 @@ test('files in the project are inside the workspace', () => {
     ['/root/.ssh/id', '/root', true],
     ['/srv/other/a', '/srv/project/../..', true],
   ] as const)
-    assert.equal(isOutside(path, working_dir), expected, `${path} in ${working_dir}`);
+    assert.equal(isOutside(path, workingDir), expected, `${path} in ${workingDir}`);
 });
 
 test('without such a rule a fact decides nothing, whatever the default action is', () => {

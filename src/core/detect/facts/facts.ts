@@ -51,8 +51,8 @@ export function collectToolFacts(
   const hosts = named.filter((tag) => covers('host', tag));
   const workspace = working_dir === undefined ? null : findWorkspace(working_dir);
   const found: FoundFacts = { tags: new Set(), hosts, tool, workspace, is_cut: false };
-  const is_read = takeSteps(0, () => addContent(found, content, limits));
-  return is_read && !found.is_cut ? [...found.tags].sort() : null;
+  const isRead = takeSteps(0, () => addContent(found, content, limits));
+  return isRead && !found.is_cut ? [...found.tags].sort() : null;
 }
 
 /** Steps to reach a leaf. */
@@ -127,8 +127,8 @@ function addHost(found: FoundFacts, text: string): void {
   if (text.length > 2048 || text.includes('://')) return;
   const host = parseHost(/^[/\\]{0,2}([^/?#\s\\]*)/.exec(text.trim())![1]!);
   if (host === null) return;
-  const is_number = isIpAddress(host) && Number(host) >= NUMBER_ADDRESS_MIN;
-  if (is_number || /[.:].*[a-z0-9]/.test(host) || host === 'localhost' || host === 'metadata')
+  const isNumber = isIpAddress(host) && Number(host) >= NUMBER_ADDRESS_MIN;
+  if (isNumber || /[.:].*[a-z0-9]/.test(host) || host === 'localhost' || host === 'metadata')
     addPlace(found, { host, scheme: null });
 }
 

@@ -64,9 +64,9 @@ export interface GlobSigns {
 
 /**
  * Returns whether some name matches both a glob and a pattern that has no other wildcard than `*`, and at least
- * `least` of the first `core_units` of the pattern are written out in the glob.
+ * `least` of the first `coreUnits` of the pattern are written out in the glob.
  */
-export function intersectsGlob(glob: string, right: GlobSigns, core_units: number, least: number): boolean {
+export function intersectsGlob(glob: string, right: GlobSigns, coreUnits: number, least: number): boolean {
   const left = getSigns(glob.slice(0, NAME_UNITS_MAX));
   if (!canFit(left, right) || !writesOut(left, right, least)) return false;
   countSteps(left.signs.length * right.signs.length);
@@ -87,7 +87,7 @@ export function intersectsGlob(glob: string, right: GlobSigns, core_units: numbe
       if (before < 0) continue;
       if (other.is_run) raiseCell(next, at, before);
       else if (canMatchSameUnit(sign, other))
-        raiseCell(next, at + 1, before + (sign.literal !== null && at < core_units ? 1 : 0));
+        raiseCell(next, at + 1, before + (sign.literal !== null && at < coreUnits ? 1 : 0));
     }
     if (right.signs.at(-1)?.is_run === true) raiseCell(next, right.signs.length, row[right.signs.length]!);
     closeRuns(next, right.signs);
@@ -147,10 +147,10 @@ function getSign(text: string): Sign {
 
 /** Parses a set: `abc`, `a-z`, `!abc`. A set of one character becomes that character. */
 function parseSet(inner: string): Sign {
-  const is_negated = /^[!^]/.test(inner);
-  const body = is_negated ? inner.slice(1) : inner;
-  if (body.length === 1 && !is_negated) return { is_run: false, accepts: null, literal: body };
-  const accepts = (unit: string): boolean => isInSet(body, unit) !== is_negated;
+  const isNegated = /^[!^]/.test(inner);
+  const body = isNegated ? inner.slice(1) : inner;
+  if (body.length === 1 && !isNegated) return { is_run: false, accepts: null, literal: body };
+  const accepts = (unit: string): boolean => isInSet(body, unit) !== isNegated;
   return { is_run: false, accepts, literal: null };
 }
 

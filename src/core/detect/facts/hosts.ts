@@ -36,10 +36,10 @@ export function findUrls(text: string): readonly NamedAddress[] {
 
 /** Returns the host in `ada@[::1]:8080` as a browser resolves it; `null` if there is none. */
 export function parseHost(authority: string): string | null {
-  const after_userinfo = decodeHost(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
-  const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(after_userinfo)?.[1];
+  const afterUserinfo = decodeHost(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
+  const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(afterUserinfo)?.[1];
   if (inner !== undefined) return inner;
-  const host = after_userinfo.replace(/:[^:]*$/, '').replace(/\.$/, '');
+  const host = afterUserinfo.replace(/:[^:]*$/, '').replace(/\.$/, '');
   return HOST.test(host) ? host : null;
 }
 
@@ -70,8 +70,8 @@ export function buildAddressTags({ host, scheme }: NamedAddress): readonly Tag[]
   const tags: Tag[] = [scheme === null ? 'egress.host' : 'egress.url'];
   if (scheme !== null && UNENCRYPTED.has(scheme)) tags.push('egress.unencrypted');
   const address = parseAddress(host) ?? findAddressInName(host);
-  const is_metadata = address === null ? isMetadataName(host) : isMetadataAddress(address);
-  if (is_metadata) tags.push('egress.metadata_endpoint');
+  const isMetadata = address === null ? isMetadataName(host) : isMetadataAddress(address);
+  if (isMetadata) tags.push('egress.metadata_endpoint');
   if (address === null)
     return isLocalName(host) ? [...tags, 'egress.loopback'] : [...tags, ...tagPrivateName(host)];
   const range = address.range();

@@ -78,8 +78,8 @@ export function unwrapIpv4(address: IpAddress): IpAddress {
   const { parts } = address;
   const carrier = CARRIERS.find(([prefix]) => prefix.every((group, at) => parts[at] === group));
   // `::1` and `::` are addresses of their own.
-  const is_compatible = parts.slice(0, 6).every((group) => group === 0) && parts[6] !== 0;
-  if (carrier === undefined && !is_compatible) return address;
+  const isCompatible = parts.slice(0, 6).every((group) => group === 0) && parts[6] !== 0;
+  if (carrier === undefined && !isCompatible) return address;
   const at = carrier?.[1] ?? 6;
   const [high, low] = [parts[at]!, parts[at + 1]!];
   return new ipaddr.IPv4([high >> 8, high & 255, low >> 8, low & 255]);

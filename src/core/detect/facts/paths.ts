@@ -53,8 +53,8 @@ export function isSinglePath(text: string): boolean {
 const PROJECT = /^\/(?:srv|opt|root|var\/www|tmp|var\/tmp)\/[^./][^/]*(?:\/|$)/;
 
 /** Returns the canonical form of a working folder that counts as a workspace; `null` for any other folder. */
-export function findWorkspace(working_dir: string): string | null {
-  const [path = '', ...others] = listCanonicalPaths(working_dir);
+export function findWorkspace(workingDir: string): string | null {
+  const [path = '', ...others] = listCanonicalPaths(workingDir);
   return others.length === 0 && PROJECT.test(path) ? path.replace(/\/$/, '') : null;
 }
 
@@ -72,18 +72,18 @@ export function buildPathTags(written: string, workspace: string | null = null):
 }
 
 function addPlace(tags: Set<Tag>, path: string, workspace: string | null): void {
-  const is_home = path.startsWith('~');
+  const isHome = path.startsWith('~');
   // Letter case is ignored, as some systems do.
   const lower = path.toLowerCase();
-  const is_system = isSystemPath(path) || isSystemPath(lower) || isDevice(lower);
-  const is_temporary = isTemporary(path);
-  const has_climbed = /^\.\.(?:\/|$)/.test(path.replace(/^(?:\.\/)+/, ''));
+  const isSystem = isSystemPath(path) || isSystemPath(lower) || isDevice(lower);
+  const isTemporaryPath = isTemporary(path);
+  const hasClimbed = /^\.\.(?:\/|$)/.test(path.replace(/^(?:\.\/)+/, ''));
   tags.add(/^(?:\/|[a-z]:|~)/i.test(path) ? 'path.absolute' : 'path.relative');
-  if (is_home) tags.add('path.home');
-  if (is_system) tags.add('path.system');
-  if (is_temporary) tags.add('path.temporary');
-  const is_inside = workspace !== null && `${path}/`.startsWith(`${workspace}/`);
-  if (!is_inside && (is_home || is_system || is_temporary || has_climbed)) tags.add('path.outside_workspace');
+  if (isHome) tags.add('path.home');
+  if (isSystem) tags.add('path.system');
+  if (isTemporaryPath) tags.add('path.temporary');
+  const isInside = workspace !== null && `${path}/`.startsWith(`${workspace}/`);
+  if (!isInside && (isHome || isSystem || isTemporaryPath || hasClimbed)) tags.add('path.outside_workspace');
   if (isStartupPath(path) || isStartupPath(lower)) tags.add('path.startup_file');
   if (isLogPath(path)) tags.add('path.log');
 }

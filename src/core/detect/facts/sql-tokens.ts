@@ -164,22 +164,21 @@ function readToken(text: string, at: number, reading: SqlReading, searches: Sear
     if (closing !== null)
       return { token: { kind: 'name', text: closing[0].slice(1, -1) }, next: at + closing[0].length };
   }
-  const number_end = matchEnd(NUMBER, text, at);
-  if (number_end > at)
-    return { token: { kind: 'number', text: text.slice(at, number_end) }, next: number_end };
-  const word_end = matchEnd(WORD, text, at);
-  if (word_end === at) return { token: { kind: 'sign', text: unit }, next: at + 1 };
+  const numberEnd = matchEnd(NUMBER, text, at);
+  if (numberEnd > at) return { token: { kind: 'number', text: text.slice(at, numberEnd) }, next: numberEnd };
+  const wordEnd = matchEnd(WORD, text, at);
+  if (wordEnd === at) return { token: { kind: 'sign', text: unit }, next: at + 1 };
   // `N'...'`, `E'...'`, `X'...'`: the letter belongs to the string.
-  if (word_end === at + 1 && text[word_end] === "'" && /[benx]/i.test(unit))
+  if (wordEnd === at + 1 && text[wordEnd] === "'" && /[benx]/i.test(unit))
     return readQuoted(
       text,
-      word_end,
+      wordEnd,
       "'",
       'string',
       { ...reading, has_backslashes: reading.has_backslashes || /e/i.test(unit) },
       searches,
     );
-  return { token: { kind: 'word', text: text.slice(at, word_end).toLowerCase() }, next: word_end };
+  return { token: { kind: 'word', text: text.slice(at, wordEnd).toLowerCase() }, next: wordEnd };
 }
 
 function readQuoted(
@@ -215,12 +214,12 @@ function findEscapedQuoteEnd(text: string, at: number, quote: string): number {
 }
 
 function readDollarQuoted(text: string, at: number, searches: SearchFailures): TokenRead | null {
-  const open_end = matchEnd(DOLLAR, text, at);
-  if (open_end === at) return null;
-  const tag = text.slice(at, open_end);
-  const end = findEnd(text, open_end, tag, searches, (_, from) => text.indexOf(tag, from));
+  const openEnd = matchEnd(DOLLAR, text, at);
+  if (openEnd === at) return null;
+  const tag = text.slice(at, openEnd);
+  const end = findEnd(text, openEnd, tag, searches, (_, from) => text.indexOf(tag, from));
   if (end < 0) return null;
-  return { token: { kind: 'string', text: text.slice(open_end, end) }, next: end + open_end - at };
+  return { token: { kind: 'string', text: text.slice(openEnd, end) }, next: end + openEnd - at };
 }
 
 function matchEnd(pattern: RegExp, text: string, at: number): number {

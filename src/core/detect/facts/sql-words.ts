@@ -93,6 +93,6 @@ export function isSqlSign(token: SqlToken | undefined, text: string): boolean {
 
 /** Returns whether the call of a function begins here. */
 export function isSqlCall(tokens: readonly SqlToken[], at: number): boolean {
-  const name_end = findNameEnd(tokens, at);
-  return name_end > at && isSqlSign(tokens[name_end], '(');
+  const nameEnd = findNameEnd(tokens, at);
+  return nameEnd > at && isSqlSign(tokens[nameEnd], '(');
 }

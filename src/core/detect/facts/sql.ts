@@ -126,9 +126,9 @@ function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: n
   // More statements can follow without a separator (T-SQL), or be inside this one.
   for (let at = from; at < statement.length; at += 1)
     if (statement[at]!.kind === 'word') for (const kind of classifyAt(statement, at)) kinds.add(kind);
-  const runs_strings =
+  const runsStrings =
     own.includes('call') || /^(?:do|prepare|set|declare|begin|if)$/.test(first.text) || kinds.has('call');
-  if (!runs_strings || depth >= DEPTH_MAX) return;
+  if (!runsStrings || depth >= DEPTH_MAX) return;
   for (const { kind, text } of statement)
     if (kind === 'string' && HAS_VERB.test(text)) addKinds(kinds, text, depth + 1);
 }
@@ -136,10 +136,10 @@ function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: n
 /** Adds the kinds of an explained statement. A plan runs nothing, unless `analyze` runs the statement. */
 function addExplained(kinds: Set<Kind>, rest: readonly SqlToken[], depth: number): void {
   let at = 0;
-  let is_run = false;
+  let isRun = false;
   if (isSqlSign(rest[0], '(')) {
     for (; at < rest.length && !isSqlSign(rest[at], ')'); at += 1)
-      if (isAnalyze(rest[at]) && !/^(?:false|off|0)$/.test(rest[at + 1]?.text ?? '')) is_run = true;
+      if (isAnalyze(rest[at]) && !/^(?:false|off|0)$/.test(rest[at + 1]?.text ?? '')) isRun = true;
     at += 1;
   }
   for (
@@ -150,12 +150,12 @@ function addExplained(kinds: Set<Kind>, rest: readonly SqlToken[], depth: number
     );
     at += 1
   )
-    if (isAnalyze(rest[at])) is_run = true;
+    if (isAnalyze(rest[at])) isRun = true;
   const inner = rest.slice(at);
   const explained = new Set<Kind>();
   addStatement(explained, inner, depth);
   if (explained.size === 0) return;
-  if (is_run) for (const kind of explained) kinds.add(kind);
+  if (isRun) for (const kind of explained) kinds.add(kind);
   else kinds.add('select');
 }
 
@@ -191,8 +191,8 @@ const VERBS: Readonly<Record<string, ReadVerb>> = {
   delete: readDelete,
   merge: (tokens, at) => {
     const name = isSqlWord(tokens[at], 'into') ? at + 1 : at;
-    const has_using = tokens.slice(name, name + 12).some((token) => isSqlWord(token, 'using'));
-    return isSqlName(tokens[name]) && (name > at || has_using) ? ['merge'] : NONE;
+    const hasUsing = tokens.slice(name, name + 12).some((token) => isSqlWord(token, 'using'));
+    return isSqlName(tokens[name]) && (name > at || hasUsing) ? ['merge'] : NONE;
   },
   drop: (tokens, at) => (isObject(tokens, at) ? ['drop'] : NONE),
   truncate: readTruncate,
@@ -235,10 +235,10 @@ const VERBS: Readonly<Record<string, ReadVerb>> = {
 function readSelect(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const first = tokens[at];
   if (first === undefined) return NONE;
-  const is_value =
+  const isValue =
     first.kind === 'number' || first.kind === 'string' || /^[*(@]/.test(first.text) || isSqlCall(tokens, at);
   const from = findWord(tokens, at + 1, at + LOOKAHEAD_MAX, 'from');
-  if (!is_value && from < 0) return NONE;
+  if (!isValue && from < 0) return NONE;
   // This is a call of a function with this name, and a member of its result.
   if (isSqlSign(first, '(') && isSqlSign(tokens[findGroupEnd(tokens, at)], '.')) return NONE;
   const until = from < 0 ? Math.min(tokens.length, at + LOOKAHEAD_MAX) : from;
@@ -247,10 +247,10 @@ function readSelect(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const target = tokens[into + 1];
   if (target !== undefined && /^(?:outfile|dumpfile)$/.test(target.text)) return ['select', 'copy'];
   // The `into` of an `insert` belongs to that statement, and a variable is not a table.
-  const is_own =
+  const isOwn =
     !/^(?:insert|replace|merge|ignore|overwrite)$/.test(tokens[into - 1]?.text ?? '') &&
     !target?.text.startsWith('@');
-  return is_own && into < until && (isSqlName(target) || isSqlSign(target, '#'))
+  return isOwn && into < until && (isSqlName(target) || isSqlSign(target, '#'))
     ? ['select', 'create', 'insert']
     : ['select'];
 }
@@ -265,13 +265,10 @@ function readInsert(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   if (isSqlWord(tokens[next], 'overwrite')) return ['insert', 'delete'];
   if (isSqlWord(tokens[next], 'into'))
     return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['insert'] : NONE;
-  const name_end = findNameEnd(tokens, next);
-  const has_values =
-    isSqlSign(tokens[name_end], '(') ||
-    /^(?:values?|set|select|default|exec)$/.test(getWord(tokens, name_end));
-  return name_end > next &&
-    has_values &&
-    hasAhead(tokens, name_end - 1, /^(?:values?|set|select|default|exec)$/)
+  const nameEnd = findNameEnd(tokens, next);
+  const hasValues =
+    isSqlSign(tokens[nameEnd], '(') || /^(?:values?|set|select|default|exec)$/.test(getWord(tokens, nameEnd));
+  return nameEnd > next && hasValues && hasAhead(tokens, nameEnd - 1, /^(?:values?|set|select|default|exec)$/)
     ? ['insert']
     : NONE;
 }
@@ -285,13 +282,13 @@ function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     /^(?:low_priority|ignore|only|or|abort|fail|replace|rollback|top)$/,
     /^[()\d]/,
   );
-  const name_end = findNameEnd(tokens, name);
-  if (name_end === name) return NONE;
-  for (let place = name_end; place < Math.min(tokens.length, name_end + LOOKAHEAD_MAX); place += 1) {
+  const nameEnd = findNameEnd(tokens, name);
+  if (nameEnd === name) return NONE;
+  for (let place = nameEnd; place < Math.min(tokens.length, nameEnd + LOOKAHEAD_MAX); place += 1) {
     if (!isSqlWord(tokens[place], 'set')) continue;
-    const is_near = place <= name_end + 2;
-    const is_joined = tokens
-      .slice(name_end, place)
+    const isNear = place <= nameEnd + 2;
+    const isJoined = tokens
+      .slice(nameEnd, place)
       .some((token) => isSqlSign(token, ',') || /^(?:join|with)$/.test(token.text));
     const target = findNameEnd(tokens, place + 1);
     const assigns =
@@ -299,7 +296,7 @@ function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
       isSqlSign(tokens[target], '=') ||
       isSqlSign(tokens[target + 1], '=') ||
       isSqlSign(tokens[target], '[');
-    return (is_near || is_joined) && assigns ? ['update'] : NONE;
+    return (isNear || isJoined) && assigns ? ['update'] : NONE;
   }
   return NONE;
 }
@@ -308,35 +305,35 @@ function readDelete(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const next = skipWords(tokens, at, /^(?:low_priority|quick|ignore|top|only)$/, /^[()\d]/);
   if (isSqlWord(tokens[next], 'from'))
     return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['delete'] : NONE;
-  const name_end = findNameEnd(tokens, next);
-  if (name_end === next) return NONE;
+  const nameEnd = findNameEnd(tokens, next);
+  if (nameEnd === next) return NONE;
   // `delete t from t join b`, `delete t.* from`, `delete t where a = 1`: in a sentence no such words follow
   // the name.
-  if (isSqlWord(tokens[name_end], 'where'))
-    return hasSign(tokens, name_end, '=') || hasAhead(tokens, name_end, /^(?:in|like|is|between|exists)$/)
+  if (isSqlWord(tokens[nameEnd], 'where'))
+    return hasSign(tokens, nameEnd, '=') || hasAhead(tokens, nameEnd, /^(?:in|like|is|between|exists)$/)
       ? ['delete']
       : NONE;
-  const from = findWord(tokens, name_end, name_end + 24, 'from');
+  const from = findWord(tokens, nameEnd, nameEnd + 24, 'from');
   if (from < 0) return NONE;
   const table = findNameEnd(tokens, from + 1);
   const tail = tokens.slice(table, table + 3);
-  const is_statement =
+  const isStatement =
     tail.length === 0 ||
     tail.some(
       (token) =>
         isSqlSign(token, ',') || /^(?:as|join|inner|left|right|cross|natural|where|using)$/.test(token.text),
     );
-  return table > from + 1 && is_statement ? ['delete'] : NONE;
+  return table > from + 1 && isStatement ? ['delete'] : NONE;
 }
 
 function readTruncate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   if (/^(?:table|partition|cluster|database)$/.test(getWord(tokens, at)))
     return isSqlName(tokens[at + 1]) ? ['truncate'] : NONE;
-  const name_end = findNameEnd(tokens, isSqlWord(tokens[at], 'only') ? at + 1 : at);
-  const next = tokens[name_end];
+  const nameEnd = findNameEnd(tokens, isSqlWord(tokens[at], 'only') ? at + 1 : at);
+  const next = tokens[nameEnd];
   const ends =
     next === undefined || isSqlSign(next, ',') || /^(?:cascade|restrict|restart|continue)$/.test(next.text);
-  return name_end > at && ends ? ['truncate'] : NONE;
+  return nameEnd > at && ends ? ['truncate'] : NONE;
 }
 
 function readCopy(tokens: readonly SqlToken[], at: number): readonly Kind[] {
@@ -345,14 +342,14 @@ function readCopy(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     const word = getWord(tokens, place);
     if (word !== 'from' && word !== 'to') continue;
     const target = tokens[place + 1];
-    const is_program = isSqlWord(target, 'program');
+    const isProgram = isSqlWord(target, 'program');
     if (
-      !is_program &&
+      !isProgram &&
       target?.kind !== 'string' &&
       !/^(?:stdin|stdout|pstdin|pstdout|@|s3)/.test(target?.text ?? '')
     )
       continue;
-    if (is_program) return ['copy', 'call'];
+    if (isProgram) return ['copy', 'call'];
     return word === 'from' ? ['copy', 'insert'] : ['copy'];
   }
   return NONE;
@@ -363,16 +360,16 @@ function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     return ['call'];
   if (/^(?:function|procedure)$/.test(getWord(tokens, at)))
     return isSqlName(tokens[at + 1]) ? ['call'] : NONE;
-  const name_end = findNameEnd(tokens, at);
-  if (name_end === at) return NONE;
-  const next = tokens[name_end];
-  const has_arguments =
+  const nameEnd = findNameEnd(tokens, at);
+  if (nameEnd === at) return NONE;
+  const next = tokens[nameEnd];
+  const hasArguments =
     next === undefined ||
     next.kind === 'string' ||
     next.kind === 'number' ||
     /^[(@=,]/.test(next.text) ||
     isSqlWord(next, 'using');
-  return has_arguments ? ['call'] : NONE;
+  return hasArguments ? ['call'] : NONE;
 }
 
 /**

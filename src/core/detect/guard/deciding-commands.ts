@@ -65,10 +65,10 @@ const RUNNER = /^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun|corepack)$/;
 export function findOwnArguments({ name, words, program }: Command): readonly string[] | null {
   const texts = words.map(({ text }) => text);
   if (PROGRAM.test(name.replace(/@[\w.^~-]+$/, '')) || PROGRAM_FILE.test(program)) return texts;
-  const is_runner = RUNNER.test(name);
-  if (!is_runner && !INTERPRETER.test(name)) return null;
+  const isRunner = RUNNER.test(name);
+  if (!isRunner && !INTERPRETER.test(name)) return null;
   const at = texts.findIndex((text) =>
-    is_runner ? PROGRAM.test(text.replace(/@[\w.^~-]+$/, '')) || PROGRAM_FILE.test(text) : isOwnFile(text),
+    isRunner ? PROGRAM.test(text.replace(/@[\w.^~-]+$/, '')) || PROGRAM_FILE.test(text) : isOwnFile(text),
   );
   return at < 0 ? null : texts.slice(at + 1);
 }

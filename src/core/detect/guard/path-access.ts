@@ -126,18 +126,18 @@ function getPathUse(command: Command): PathUse {
   const { name, words } = command;
   if (/^(?:mkdir|md)$/.test(name)) return 'create';
   if (MORE_THAN_READS.get(name)?.test(joinWords(command))) return 'unknown';
-  const in_place = words.some(({ text }) => IN_PLACE.test(text));
+  const inPlace = words.some(({ text }) => IN_PLACE.test(text));
   if (REMOVERS.has(name)) return 'remove';
   if (WRITERS.has(name)) return 'write';
   if (name === 'git') return getGitUse(findGitVerb(command));
   if (name === 'find' || name === 'fd') return getFindUse(command);
   if (LISTERS.has(name)) return 'list';
-  if (READERS.has(name)) return in_place && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
+  if (READERS.has(name)) return inPlace && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
   if (name === 'dd') return 'write';
   if (/^(?:tar|bsdtar|unzip|7z|cpio)$/.test(name)) return extractsArchive(command) ? 'write' : 'unknown';
-  if (!in_place) return 'unknown';
-  const only_formats = words.every(({ text }) => !IN_PLACE.test(text) || FORMATS.test(text));
-  return only_formats && !EDITORS.test(name) ? 'format' : 'write';
+  if (!inPlace) return 'unknown';
+  const onlyFormats = words.every(({ text }) => !IN_PLACE.test(text) || FORMATS.test(text));
+  return onlyFormats && !EDITORS.test(name) ? 'format' : 'write';
 }
 
 /** Returns the sub-command of git, behind its own options with a value. */
@@ -199,9 +199,9 @@ function listPathWords({ name, words }: Command): readonly string[] {
 /** Returns a word itself, the value of `--output=x` and `of=x`, `@x`, and the file in `host:x`. */
 function findWordPaths(word: string): readonly string[] {
   const value = /^(?:--?[\w-]+|[a-z]{1,8})=(.+)$/s.exec(word)?.[1] ?? /^@(.+)$/s.exec(word)?.[1];
-  const remote_path = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
+  const remotePath = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
   const attached = /^-[A-Za-z]([./~].+)$/s.exec(word)?.[1];
-  return [word, value, remote_path, attached].filter((path): path is string => path !== undefined);
+  return [word, value, remotePath, attached].filter((path): path is string => path !== undefined);
 }
 
 const WORD_PARTS_MAX = 8;

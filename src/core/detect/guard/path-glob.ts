@@ -46,11 +46,11 @@ function parseSign(part: string): Sign {
 
 function buildClass(inner: string): RegExp {
   countSteps(CLASS_STEPS);
-  const is_negated = /^[!^]/.test(inner);
-  const letters = (is_negated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
+  const isNegated = /^[!^]/.test(inner);
+  const letters = (isNegated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
   // Shells reject a backward range as well.
   if (/.-./.test(letters) && !/^(?:[\w.]-[\w.]|[\w.])+$/.test(letters)) return /[^/]/;
-  return new RegExp(`[${is_negated ? '^' : ''}${sanitizeRanges(letters)}]`);
+  return new RegExp(`[${isNegated ? '^' : ''}${sanitizeRanges(letters)}]`);
 }
 
 function sanitizeRanges(letters: string): string {
@@ -78,13 +78,13 @@ function advance(sign: Sign, path: string, places: readonly number[]): readonly 
   return sign.texts.length === 1 ? ends : ends.sort((a, b) => a - b);
 }
 
-function advanceRun(path: string, places: readonly number[], crosses_folders: boolean): readonly number[] {
+function advanceRun(path: string, places: readonly number[], crossesFolders: boolean): readonly number[] {
   const starts = new Set(places);
   const found: number[] = [];
-  let is_open = false;
+  let isOpen = false;
   for (let at = places[0]!; at <= path.length; at += 1) {
-    is_open = starts.has(at) || (is_open && (crosses_folders || path[at - 1] !== '/'));
-    if (is_open) found.push(at);
+    isOpen = starts.has(at) || (isOpen && (crossesFolders || path[at - 1] !== '/'));
+    if (isOpen) found.push(at);
   }
   return found;
 }

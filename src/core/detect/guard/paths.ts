@@ -170,8 +170,8 @@ export function enterFolder(view: GuardView, target: string | null): GuardView {
  * Builds the view of a crossing from the guarded paths of its policy and the working folder that the caller
  * names.
  */
-export function buildGuardView(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, working_dir?: string): GuardView {
-  const folder = working_dir === undefined ? null : toComparablePath(working_dir);
+export function buildGuardView(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, workingDir?: string): GuardView {
+  const folder = workingDir === undefined ? null : toComparablePath(workingDir);
   if (folder === null && paths === DEFAULT_GUARDED_PATHS) return DEFAULT_GUARD_VIEW;
   return { paths, folders: folder === null || !/^(?:\/|[a-z]:)/.test(folder) ? null : [folder] };
 }
@@ -193,14 +193,14 @@ interface CompiledPaths {
 
 const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
   const home = paths.home === null ? null : toComparablePath(paths.home);
-  const state_dirs = paths.state_dirs.map((dir) => toComparablePath(dir) ?? dir);
+  const stateDirs = paths.state_dirs.map((dir) => toComparablePath(dir) ?? dir);
   const files = paths.files.map((file) => toComparablePath(file) ?? file);
   const base = toComparablePath(paths.base_dir) ?? paths.base_dir;
   const folders = [...new Set(files.map(getLiteralFolder))].filter((folder) => folder !== base);
   const bases = [...new Set([base, ...listAncestors(base)])].slice(0, FOLDERS_MAX);
   return {
     home,
-    state_dirs,
+    state_dirs: stateDirs,
     files: files.map(compilePathGlob),
     samples: files.map((file) => file.replace(/\*\*\/?|\*|\?/g, 'x').replace(/\{([^,}]*)[^}]*\}/g, '$1')),
     folders,
@@ -213,8 +213,8 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
   if (files.some((pattern) => pattern.test(path))) return true;
   if (!/[*?[]/.test(path)) return false;
   // A bare `*` matches every file of a folder. It means the guarded ones only in a folder of documents.
-  const names_all = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
-  if (names_all && !isBelowAny(getLiteralFolder(path), folders)) return false;
+  const namesAll = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
+  if (namesAll && !isBelowAny(getLiteralFolder(path), folders)) return false;
   const pattern = compilePathGlob(path);
   return samples.some((sample) => pattern.test(sample));
 }

@@ -49,12 +49,12 @@ function listEnteredViews(
     return () => unknown;
   }
   changes.sort((a, b) => a.command.start - b.command.start);
-  const is_nested = text.includes('(');
+  const isNested = text.includes('(');
   const views = [view];
   for (const { target } of changes) views.push(enterFolder(views.at(-1)!, target));
   return ({ start, end, depth }) => {
     const before = changes.filter(({ command }) => command.end <= start && command.start < start).length;
-    const around = is_nested ? views.slice(0, before + 1) : [views[before]!];
+    const around = isNested ? views.slice(0, before + 1) : [views[before]!];
     const inside = changes.filter(
       ({ command }) => depth > 0 && command.start === start && command.end === end,
     );

@@ -32,8 +32,7 @@ test('the anchors that are read from it are walked like those that are made', ()
     for (let node = 0; node < trie.node_count; node++) {
       getChildren(trie, node);
       getAnchors(trie, node);
-      for (let unit_class = 0; unit_class < trie.class_count; unit_class++)
-        acceptsClass(trie, node, unit_class);
+      for (let unitClass = 0; unitClass < trie.class_count; unitClass++) acceptsClass(trie, node, unitClass);
     }
   }
   assert.deepEqual({ ...read.trie, source: null }, { ...made.trie, source: null });
@@ -42,14 +41,14 @@ test('the anchors that are read from it are walked like those that are made', ()
 });
 
 test('a tree is known not to be of other anchors than its own', () => {
-  const [first = [], ...others_first] = notations;
+  const [first = [], ...othersFirst] = notations;
   const others = [
     notations.slice(1),
     [...notations, ['abc']],
     notations.toReversed(),
-    [[...first, 'x'], ...others_first],
-    [first.map((notation) => `${notation}x`), ...others_first],
-    [[...first, ...others_first[0]!], ...others_first.slice(1)],
+    [[...first, 'x'], ...othersFirst],
+    [first.map((notation) => `${notation}x`), ...othersFirst],
+    [[...first, ...othersFirst[0]!], ...othersFirst.slice(1)],
   ];
   assert.ok(isSerializedFrom(notations, anchorTree));
   for (const other of others) assert.equal(isSerializedFrom(other, anchorTree), false);

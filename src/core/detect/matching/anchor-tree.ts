@@ -30,22 +30,22 @@ const SETS_MAX = 1 << 16;
 export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EMPTY): AnchorTree {
   const sets = [...from.sets];
   const parents = [...from.parents];
-  const node_sets = [...from.node_sets];
-  const set_of = new Map(sets.map((set, index) => [getKey(set), index]));
-  const node_of = new Map<number, number>();
+  const nodeSets = [...from.node_sets];
+  const setOf = new Map(sets.map((set, index) => [getKey(set), index]));
+  const nodeOf = new Map<number, number>();
   for (let node = 1; node < parents.length; node++)
-    node_of.set(parents[node]! * SETS_MAX + node_sets[node]!, node);
+    nodeOf.set(parents[node]! * SETS_MAX + nodeSets[node]!, node);
   const setAt = (set: UnitSet): number => {
-    const known = set_of.get(getKey(set));
+    const known = setOf.get(getKey(set));
     if (known !== undefined) return known;
-    set_of.set(getKey(set), sets.length);
+    setOf.set(getKey(set), sets.length);
     return sets.push(set) - 1;
   };
   const getNodeAfter = (parent: number, set: number): number => {
-    const known = node_of.get(parent * SETS_MAX + set);
+    const known = nodeOf.get(parent * SETS_MAX + set);
     if (known !== undefined) return known;
-    node_of.set(parent * SETS_MAX + set, parents.length);
-    node_sets.push(set);
+    nodeOf.set(parent * SETS_MAX + set, parents.length);
+    nodeSets.push(set);
     return parents.push(parent) - 1;
   };
   const ends = anchors.map((anchor) => anchor.sets.map(setAt).reduce(getNodeAfter, ROOT));
@@ -53,7 +53,7 @@ export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EM
   return {
     sets,
     parents: Int32Array.from(parents),
-    node_sets: Int32Array.from(node_sets),
+    node_sets: Int32Array.from(nodeSets),
     ends: Int32Array.from([...from.ends, ...ends]),
     lengths: Int32Array.from([...from.lengths, ...lengths]),
     depth: anchors.reduce((most, { sets }) => Math.max(most, sets.length), from.depth),

@@ -14,8 +14,8 @@ function asPattern(notation: string): RegExp {
   const fold = notation.startsWith('(?i)');
   const rest = fold ? notation.slice(4) : notation;
   const source = rest.replace(/^\\b|^\(\?<!((?:\[(?:\\.|[^\]])*\])|\\.)\)/, (_, units = '\\w') => {
-    const is_letter_class = new RegExp(units).test('n');
-    return is_letter_class ? `(?:(?<!${units})|(?<=\\\\[nrt]))` : `(?<!${units})`;
+    const isLetterClass = new RegExp(units).test('n');
+    return isLetterClass ? `(?:(?<!${units})|(?<=\\\\[nrt]))` : `(?<!${units})`;
   });
   return new RegExp(source, fold ? 'gi' : 'g');
 }
@@ -26,21 +26,13 @@ const hits = createAnchorHits();
 function findEndingsByAutomaton(
   automaton: Automaton,
   text: string,
-  part_units = PART_UNITS,
+  partUnits = PART_UNITS,
   meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY },
 ): string[] {
   const found = new Set<string>();
   let place = getStartPosition(automaton);
-  for (let from = 0; from < text.length; from += part_units) {
-    place = walkAutomaton(
-      automaton,
-      place,
-      text,
-      from,
-      Math.min(text.length, from + part_units),
-      hits,
-      meter,
-    );
+  for (let from = 0; from < text.length; from += partUnits) {
+    place = walkAutomaton(automaton, place, text, from, Math.min(text.length, from + partUnits), hits, meter);
     for (let hit = 0; hit < hits.count; hit++)
       for (const anchor of automaton.endings[hits.states[hit]!]!) found.add(`${anchor}@${hits.ends[hit]}`);
   }
@@ -126,15 +118,15 @@ test('a walk at four positions, in parts, or with rebuilt states finds the same'
 
 test('a part of only ASCII units and a part with others find the same', () => {
   const text = EXAMPLES.replace(/[^\0-\x7f]/g, ' ').slice(0, 60_000);
-  const with_others = text.replace(/ (?=.{0,400}$)/gm, 'é');
+  const withOthers = text.replace(/ (?=.{0,400}$)/gm, 'é');
   const automaton = createAutomaton(buildTrie(tree));
-  for (const each of [text, with_others]) {
+  for (const each of [text, withOthers]) {
     const expected = findEndingsByAutomaton(automaton, each, 200);
     assert.deepEqual(findEndingsByAutomaton(automaton, each), expected);
     assert.deepEqual(findEndingsByAutomaton(automaton, ` ${each}`.slice(1), 4_096), expected);
     assert.ok(expected.length > 2_000, `${expected.length} endings`);
   }
-  assert.ok(text.isWellFormed() && with_others.split('é').length > 1_000);
+  assert.ok(text.isWellFormed() && withOthers.split('é').length > 1_000);
 });
 
 test('the number of states stays within its limit for every text', () => {
@@ -151,10 +143,10 @@ test('the number of states stays within its limit for every text', () => {
 });
 
 test('ways that are worked out again and again are work', () => {
-  const workOf = (states_max?: number): number => {
+  const workOf = (statesMax?: number): number => {
     const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
     findEndingsByAutomaton(
-      createAutomaton(buildTrie(tree), states_max),
+      createAutomaton(buildTrie(tree), statesMax),
       EXAMPLES.slice(0, 200_000).repeat(4),
       700,
       meter,

@@ -51,13 +51,13 @@ const ESCAPE_LETTERS: UnitSet = [
 export function parseAnchor(notation: string): readonly Anchor[] {
   const reader = { notation, at: 0 };
   const fold = takeLiteral(reader, '(?i)');
-  const not_after = readBefore(reader);
+  const notAfter = readBefore(reader);
   const atoms: Atom[] = [];
   while (reader.at < notation.length) atoms.push(readAtom(reader, fold));
   const sequences = expandAtoms(atoms);
   if (sequences.length > EXPANSIONS_MAX)
     throw buildNotationError(reader, `more than ${EXPANSIONS_MAX} lengths`);
-  return sequences.flatMap((sets) => withBefore(sets, not_after));
+  return sequences.flatMap((sets) => withBefore(sets, notAfter));
 }
 
 /** Parses one class in the same notation, such as `[a-z0-9.-]` or `\w`. */
@@ -136,8 +136,8 @@ function readSet(reader: Reader): UnitSet {
   const ranges: (readonly [number, number])[] = [];
   while (!takeLiteral(reader, ']')) {
     const low = readSetUnit(reader);
-    const is_range = low.length === 1 && low[0]![0] === low[0]![1] && isDash(reader);
-    if (!is_range) {
+    const isRange = low.length === 1 && low[0]![0] === low[0]![1] && isDash(reader);
+    if (!isRange) {
       ranges.push(...low);
       continue;
     }
@@ -239,10 +239,10 @@ function expandAtoms(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
   return sequences;
 }
 
-function withBefore(sets: readonly UnitSet[], not_after: UnitSet | null): readonly Anchor[] {
+function withBefore(sets: readonly UnitSet[], notAfter: UnitSet | null): readonly Anchor[] {
   const length = sets.length;
-  if (not_after === null) return [{ sets, length }];
-  const plain = { sets: [getComplement(not_after), ...sets], length };
-  if (!hasUnit(not_after, 110)) return [plain];
+  if (notAfter === null) return [{ sets, length }];
+  const plain = { sets: [getComplement(notAfter), ...sets], length };
+  if (!hasUnit(notAfter, 110)) return [plain];
   return [plain, { sets: [BACKSLASH, ESCAPE_LETTERS, ...sets], length }];
 }

@@ -52,20 +52,20 @@ const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
 /** Creates the automaton of the anchors of a tree, with only its first states. */
-export function createAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
-  const wide_bits = Math.ceil(Math.log2(trie.wide_count));
-  const states = Math.min(FIRST_STATES, states_max);
+export function createAutomaton(trie: Trie, statesMax = STATES_MAX): Automaton {
+  const wideBits = Math.ceil(Math.log2(trie.wide_count));
+  const states = Math.min(FIRST_STATES, statesMax);
   const automaton: Automaton = {
     table: new Uint16Array(states << ASCII_BITS),
-    wide: new Uint16Array(states << wide_bits),
-    states_max,
-    wide_bits,
+    wide: new Uint16Array(states << wideBits),
+    states_max: statesMax,
+    wide_bits: wideBits,
     classes: trie.classes,
     start: 0,
     trie,
     nodes_of: [],
     endings: [],
-    by_nodes: new Uint16Array(2 * states_max),
+    by_nodes: new Uint16Array(2 * statesMax),
     from_root: new Array<readonly number[] | undefined>(trie.class_count),
     computed: { transitions: 0 },
   };
@@ -121,13 +121,13 @@ function createFirstStates(automaton: Automaton): number {
 export function computeTransition(automaton: Automaton, state: number, unit: number): number {
   const { trie, nodes_of, classes, from_root, computed } = automaton;
   computed.transitions += 1;
-  const unit_class = classes[unit]!;
-  from_root[unit_class] ??= addChildNodes(trie, [0], unit_class, []);
-  const targets = addChildNodes(trie, nodes_of[state]!, unit_class, from_root[unit_class].slice());
+  const unitClass = classes[unit]!;
+  from_root[unitClass] ??= addChildNodes(trie, [0], unitClass, []);
+  const targets = addChildNodes(trie, nodes_of[state]!, unitClass, from_root[unitClass].slice());
   const next = findState(automaton, targets);
   const entry = automaton.endings[next]!.length > 0 ? next | ENDING_BIT : next;
   if (unit < ASCII_UNITS) automaton.table[(state << ASCII_BITS) + unit] = entry;
-  else automaton.wide[(state << automaton.wide_bits) + unit_class] = entry;
+  else automaton.wide[(state << automaton.wide_bits) + unitClass] = entry;
   return entry;
 }
 
@@ -135,11 +135,11 @@ export function computeTransition(automaton: Automaton, state: number, unit: num
 function addChildNodes(
   trie: Trie,
   nodes: readonly number[],
-  unit_class: number,
+  unitClass: number,
   targets: number[],
 ): readonly number[] {
   for (const node of nodes) {
-    for (const next of getChildren(trie, node)) if (acceptsClass(trie, next, unit_class)) targets.push(next);
+    for (const next of getChildren(trie, node)) if (acceptsClass(trie, next, unitClass)) targets.push(next);
   }
   return targets;
 }

@@ -31,24 +31,24 @@ export function findWordPlaces(
 export function findBrokenAnchors(
   anchors: DetectorAnchors,
   text: string,
-  layout_spans: readonly number[],
+  layoutSpans: readonly number[],
   meter: WorkMeter,
 ): readonly number[] {
   const starts: number[] = [];
   const { computed } = anchors.automaton;
-  const transitions_before = computed.transitions;
-  for (let at = 0; at < layout_spans.length; at += 2) {
-    const start = layout_spans[at]!;
-    if (isAnchorBroken(anchors, text, start, layout_spans[at + 1]!, meter)) starts.push(start);
+  const transitionsBefore = computed.transitions;
+  for (let at = 0; at < layoutSpans.length; at += 2) {
+    const start = layoutSpans[at]!;
+    if (isAnchorBroken(anchors, text, start, layoutSpans[at + 1]!, meter)) starts.push(start);
   }
-  chargeTransitions(meter, computed.transitions - transitions_before);
+  chargeTransitions(meter, computed.transitions - transitionsBefore);
   return starts;
 }
 
 /** Notes words with layout behind them; the longest, if several end together. */
-export function noteLayout(layout_spans: number[], start: number, end: number): void {
-  if (layout_spans.at(-1) !== end) layout_spans.push(start, end);
-  else layout_spans[layout_spans.length - 2] = Math.min(start, layout_spans[layout_spans.length - 2]!);
+export function noteLayout(layoutSpans: number[], start: number, end: number): void {
+  if (layoutSpans.at(-1) !== end) layoutSpans.push(start, end);
+  else layoutSpans[layoutSpans.length - 2] = Math.min(start, layoutSpans[layoutSpans.length - 2]!);
 }
 
 /**
@@ -66,9 +66,9 @@ function isAnchorBroken(
   const found = findLayoutGap(text, end);
   if (found === null) return false;
   const { automaton } = anchors;
-  const units_max = automaton.trie.depth;
+  const unitsMax = automaton.trie.depth;
   meter.work += CHECK_WORK;
-  reserveStates(automaton, 4 * units_max);
+  reserveStates(automaton, 4 * unitsMax);
   const first = Math.max(0, start - LOOKBEHIND_UNITS);
   const middle = findState(automaton, []);
   let across = first === 0 ? automaton.start : middle;
@@ -79,7 +79,7 @@ function isAnchorBroken(
   for (; isWord(text, at) && states.across !== states.behind; at++)
     if (stepBoth(anchors, states, text[at]!)) return true;
   if (states.across === states.behind) return false;
-  const words = text.slice(at - 1, found.end + units_max);
+  const words = text.slice(at - 1, found.end + unitsMax);
   meter.work += words.length;
   // The unit in front keeps a list mark from being read at the start.
   return stepBoth(anchors, states, readWords(`x${words.slice(1)}`, [0, words.length]).text.slice(1));

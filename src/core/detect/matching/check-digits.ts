@@ -98,8 +98,8 @@ export function isValidDay(month: number, day: number): boolean {
 }
 
 /** Returns whether two digits of month and two of day are at these offsets. */
-export function hasValidDay(code: string, month_at: number, day_at: number): boolean {
-  return isValidDay(parseTwoDigits(code, month_at), parseTwoDigits(code, day_at));
+export function hasValidDay(code: string, monthAt: number, dayAt: number): boolean {
+  return isValidDay(parseTwoDigits(code, monthAt), parseTwoDigits(code, dayAt));
 }
 
 /** Returns the number written by two digits at an offset. */

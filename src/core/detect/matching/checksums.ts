@@ -3,12 +3,12 @@
 /** Checks Luhn (ISO/IEC 7812-1); the last digit is the check digit. Spaces and signs between digits are skipped. */
 export function isLuhn(digits: string): boolean {
   let sum = 0;
-  for (let at = digits.length - 1, is_double = false; at >= 0; at--) {
+  for (let at = digits.length - 1, isDouble = false; at >= 0; at--) {
     const digit = digits.charCodeAt(at) - 48;
     if (digit < 0) continue;
     const doubled = digit * 2;
-    sum += is_double ? (doubled > 9 ? doubled - 9 : doubled) : digit;
-    is_double = !is_double;
+    sum += isDouble ? (doubled > 9 ? doubled - 9 : doubled) : digit;
+    isDouble = !isDouble;
   }
   return digits.length > 1 && sum % 10 === 0;
 }

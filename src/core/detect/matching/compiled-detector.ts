@@ -74,18 +74,18 @@ export function compileDetector(detector: Detector): CompiledDetector {
 
 /** Returns whether values that were split can be joined: secrets and account numbers that prove themselves. */
 function canJoinParts({ strength, tags, back, weight, id }: Detector): boolean {
-  const is_proof = strength === 'proof' && back === undefined && weight === undefined;
-  return is_proof && (tags[0].startsWith('secret.') || id === 'iban.number');
+  const isProof = strength === 'proof' && back === undefined && weight === undefined;
+  return isProof && (tags[0].startsWith('secret.') || id === 'iban.number');
 }
 
 function compilePattern({ pattern, try_work }: Detector): CompiledPattern {
-  const is_linear = 'find' in pattern;
-  const has_value = pattern.source.includes('(?<value>');
+  const isLinear = 'find' in pattern;
+  const hasValue = pattern.source.includes('(?<value>');
   return {
-    pattern: is_linear ? pattern : makeSticky(pattern, 'y'),
-    has_value,
+    pattern: isLinear ? pattern : makeSticky(pattern, 'y'),
+    has_value: hasValue,
     indices_pattern: null,
-    try_work: TRY_WORK + (is_linear ? 0 : (try_work ?? estimateTryWork(pattern))),
+    try_work: TRY_WORK + (isLinear ? 0 : (try_work ?? estimateTryWork(pattern))),
   };
 }
 
@@ -97,15 +97,15 @@ function makeSticky({ source, flags }: RegExp, more: 'y' | 'dy'): RegExp {
   return new RegExp(source, [...new Set(`${flags}${more}`.replace('g', ''))].join(''));
 }
 
-const unit_tables = new Map<string, Uint8Array>();
+const unitTables = new Map<string, Uint8Array>();
 
 /** Returns a table of 64 KB, shared between equal notations. */
 function getUnitTable(notation: string): Uint8Array {
-  const known = unit_tables.get(notation);
+  const known = unitTables.get(notation);
   if (known !== undefined) return known;
   const units = new Uint8Array(0x10000);
   for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
-  unit_tables.set(notation, units);
+  unitTables.set(notation, units);
   return units;
 }
 
@@ -113,12 +113,12 @@ function getUnitTable(notation: string): Uint8Array {
  * Returns where a match with its anchor at `from` begins: before the units of `over`, at most `units_max` of them.
  * The letter of an escape (`\n`) before an address belongs to the escape.
  */
-export function findMatchStart(text: string, from: number, over: Uint8Array, units_max: number): number {
-  const lowest = Math.max(0, from - units_max);
+export function findMatchStart(text: string, from: number, over: Uint8Array, unitsMax: number): number {
+  const lowest = Math.max(0, from - unitsMax);
   let start = from;
   while (start > lowest && over[text.charCodeAt(start - 1)] === 1) start -= 1;
-  const is_escape = start < from && text[start - 1] === '\\' && 'nrt'.includes(text[start]!);
-  return is_escape ? start + 1 : start;
+  const isEscape = start < from && text[start - 1] === '\\' && 'nrt'.includes(text[start]!);
+  return isEscape ? start + 1 : start;
 }
 
 /** The fixed work of a check of digits. */

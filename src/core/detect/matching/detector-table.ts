@@ -72,14 +72,14 @@ export function parseDetectorTable(
   { counts, member_detectors, lines }: SerializedDetectorTable,
   files: readonly DetectorFile[],
 ): DetectorTable {
-  const line_of = lines.split('\n');
+  const lineOf = lines.split('\n');
   const starts: number[] = [];
   let count = 0;
   for (const each of counts) {
     starts.push(count);
     count += each;
   }
-  const partsAt = (index: number): readonly string[] => line_of[index]!.split(' ');
+  const partsAt = (index: number): readonly string[] => lineOf[index]!.split(' ');
   return {
     count,
     identityAt: (index) => {
@@ -102,11 +102,11 @@ function formatDigitProfile({ digits_max, plain_lengths, other_kinds, is_strict 
 
 function parseDigitProfile(written: string): DigitProfile | null {
   if (written === '') return null;
-  const [most, lengths, joins, is_strict] = written.split('/');
+  const [most, lengths, joins, isStrict] = written.split('/');
   return {
     digits_max: Number(most),
     plain_lengths: lengths === '' ? [] : lengths!.split(',').map(Number),
     other_kinds: Number(joins),
-    is_strict: is_strict === '1',
+    is_strict: isStrict === '1',
   };
 }

@@ -84,8 +84,8 @@ export function gradeAddress(address: string): Severity {
   const password = pair.slice(colon + 1);
   const host = rest.slice(at + 1).replace(/(?::\d{1,5})?(?:[/?#,].*)?$/, '');
   const plain = password.replace(/%[0-9a-f]{2}/gi, '');
-  const is_written =
+  const isWritten =
     password.length < 4 || WRITTEN_PASSWORD.test(plain) || /^(?:pass(?:word)?|user|secret){2}$/i.test(plain);
-  const is_single = !/[.:]/.test(host) && !isStrongPassword(password);
-  return is_written || is_single || LOCAL_OR_EXAMPLE.test(host) ? 'medium' : 'critical';
+  const isSingle = !/[.:]/.test(host) && !isStrongPassword(password);
+  return isWritten || isSingle || LOCAL_OR_EXAMPLE.test(host) ? 'medium' : 'critical';
 }

@@ -110,8 +110,8 @@ function buildStandaloneDetector(kind: Identifier, form: StandaloneForm): Detect
   const check = addNumberCheck(kind.id, form.check ?? kind.check);
   const validate = getValidate(check);
   const pattern = memoizeValue(() => {
-    const is_bare = digits().plain_lengths.some((length) => length > 0);
-    const [before, after] = is_bare ? [OTHER_NUMBER, QUANTITY] : ['', ''];
+    const isBare = digits().plain_lengths.some((length) => length > 0);
+    const [before, after] = isBare ? [OTHER_NUMBER, QUANTITY] : ['', ''];
     return new RegExp(`${before}(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})${after}`, 'i');
   });
   const digits = memoizeValue(() => buildDigitProfile({ source: value }));
@@ -148,8 +148,8 @@ function buildNamedDetector(kind: Identifier, id: string): Detector {
       : buildNamedPattern(kind.names, kind.value),
   );
   const member = memoizeValue(() => {
-    const is_whole = buildWholeMatcher(kind.value, kind.is_exact_case === true ? '' : 'i');
-    return { key: buildKeyPattern(kind.names), validate: (text: string) => is_whole(text) && validate(text) };
+    const isWhole = buildWholeMatcher(kind.value, kind.is_exact_case === true ? '' : 'i');
+    return { key: buildKeyPattern(kind.names), validate: (text: string) => isWhole(text) && validate(text) };
   });
   return {
     ...buildSharedFields(kind),
@@ -217,8 +217,8 @@ const TIMESTAMP =
 function isConstant(digits: string): boolean {
   if (!/^\d+$/.test(digits)) return false;
   const number = Number(digits);
-  const is_power = [-1, 0, 1].some((more) => Number.isInteger(Math.log2(number + more)));
-  return is_power || /0{5}$/.test(digits) || new Set(digits).size < 3 || TIMESTAMP.test(digits);
+  const isPower = [-1, 0, 1].some((more) => Number.isInteger(Math.log2(number + more)));
+  return isPower || /0{5}$/.test(digits) || new Set(digits).size < 3 || TIMESTAMP.test(digits);
 }
 
 function getValidate(check: IdentifierCheck | undefined): (value: string) => boolean {

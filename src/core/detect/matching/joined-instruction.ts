@@ -29,6 +29,6 @@ const INSTRUCTION = memoizeValue(
 export function joinsInstruction(run: string): boolean {
   const letters = run.replaceAll(/[-_.+']/g, '').toLowerCase();
   if (letters.length < LETTERS_MIN || !INSTRUCTION().test(letters.replaceAll('l', 'i'))) return false;
-  const is_name = run.includes('_') || (!/[-.+]/.test(run) && /[a-z][A-Z]/.test(run));
-  return !is_name || run.split(/_|(?<=[a-z])(?=[A-Z])/).length >= NAME_WORDS_MIN;
+  const isName = run.includes('_') || (!/[-.+]/.test(run) && /[a-z][A-Z]/.test(run));
+  return !isName || run.split(/_|(?<=[a-z])(?=[A-Z])/).length >= NAME_WORDS_MIN;
 }

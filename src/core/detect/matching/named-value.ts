@@ -38,11 +38,11 @@ function getHead(written: string): string {
   // An anchor has no groups, so it ends before the first one.
   const name = written.replace(/\(\?:.*$/, '');
   const atoms = name.match(/(?:\[(?:\\.|[^\]\\])*\]|\\.|[^\\])(?:\?|\{\d+(?:,\d+)?\})?/g) ?? [];
-  const is_elsewhere = /^\[?[^\0-\u024f]/.test(name);
-  if (is_elsewhere) return atoms.slice(0, ANCHOR_ATOMS_MAX_ELSEWHERE).join('');
+  const isElsewhere = /^\[?[^\0-\u024f]/.test(name);
+  if (isElsewhere) return atoms.slice(0, ANCHOR_ATOMS_MAX_ELSEWHERE).join('');
   const blank = atoms.findIndex((atom) => /^(?: |\[[^\]]* )/.test(atom));
-  const is_late = blank >= FIRST_WORD_ATOMS_MIN && blank <= ANCHOR_ATOMS_MAX;
-  return atoms.slice(0, is_late ? blank + 1 + SECOND_WORD_ATOMS : ANCHOR_ATOMS_MAX).join('');
+  const isLate = blank >= FIRST_WORD_ATOMS_MIN && blank <= ANCHOR_ATOMS_MAX;
+  return atoms.slice(0, isLate ? blank + 1 + SECOND_WORD_ATOMS : ANCHOR_ATOMS_MAX).join('');
 }
 
 /** Returns the name as text, for examples. */

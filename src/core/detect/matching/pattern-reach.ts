@@ -92,8 +92,8 @@ function readAtom<Answer>(reader: Reader<Answer>): Answer {
   }
   const escaped = takeMatch(reader, ESCAPE);
   if (escaped !== null) return /^\\[bB]/.test(escaped[0]) ? question.none : question.atom(escaped[0]);
-  const one_of = takeMatch(reader, CLASS);
-  if (one_of !== null) return question.atom(one_of[0]);
+  const oneOf = takeMatch(reader, CLASS);
+  if (oneOf !== null) return question.atom(oneOf[0]);
   const char = reader.source[reader.at]!;
   reader.at += 1;
   return char === '^' || char === '$' ? question.none : question.atom(char);

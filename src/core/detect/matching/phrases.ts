@@ -128,8 +128,8 @@ function widenBreaks(pattern: string): string {
   return pattern.replace(/\\.|\[\^(?:\\.|[^\]\\])*\]|\[(?:\\.|[^\]\\])*\]| /g, (part) => {
     if (part === ' ') return '[ \\r]';
     if (part === '\\n') return '[\\n\\r]';
-    const is_widened = part.startsWith('[') && !part.startsWith('[^') && / |\\n/.test(part);
-    return is_widened ? `[\\r${part.slice(1)}` : part;
+    const isWidened = part.startsWith('[') && !part.startsWith('[^') && / |\\n/.test(part);
+    return isWidened ? `[\\r${part.slice(1)}` : part;
   });
 }
 
@@ -137,8 +137,8 @@ function widenBreaks(pattern: string): string {
 function widenBlanks(anchor: string): string {
   return anchor.replace(/\\.|\[(?:\\.|[^\]\\])*\]| /g, (part) => {
     if (part === ' ') return '[ \t\n\r]';
-    const has_blank = part.startsWith('[') && part.includes(' ') && !/^\[\^|\\s/.test(part);
-    return has_blank ? `[\t\n\r${part.slice(1)}` : part;
+    const hasBlank = part.startsWith('[') && part.includes(' ') && !/^\[\^|\\s/.test(part);
+    return hasBlank ? `[\t\n\r${part.slice(1)}` : part;
   });
 }
 

@@ -42,13 +42,13 @@ export function isWordLike(value: string): boolean {
 export function isMadeOfWords(value: string): boolean {
   const parts = value.split(/[-_./:@+=,]+/).filter((part) => part !== '');
   if (parts.length < 2) return false;
-  let in_words = 0;
+  let inWords = 0;
   for (const part of parts) {
     if (PLAIN_WORD.test(part) && (part.length <= WORD_UNITS_MIN || /[aeiouy]/i.test(part)))
-      in_words += part.length;
+      inWords += part.length;
     else if (!VERSION_OR_DATE.test(part)) return false;
   }
-  return in_words > 0 && in_words * WORDS_SHARE >= value.replace(/[^A-Za-z]/g, '').length;
+  return inWords > 0 && inWords * WORDS_SHARE >= value.replace(/[^A-Za-z]/g, '').length;
 }
 
 /** At least one third of the letters of a value made of words is in the words. */
@@ -92,8 +92,8 @@ const NAME_WORD_UNITS_MAX = 18;
 export function isLongWorded(value: string): boolean {
   const words = value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   const letters = words.reduce((sum, { length }) => sum + length, 0);
-  const is_run = words.some(({ length }) => length > NAME_WORD_UNITS_MAX);
-  return words.length > 1 && !is_run && letters >= words.length * NAME_WORD_UNITS_MIN;
+  const isRun = words.some(({ length }) => length > NAME_WORD_UNITS_MAX);
+  return words.length > 1 && !isRun && letters >= words.length * NAME_WORD_UNITS_MIN;
 }
 
 /** Returns whether a value is the end of the name of a pod: the hash of a replica set, and five characters. */
@@ -154,8 +154,8 @@ export function isDocumentedExample(value: string): boolean {
 export function isLocalDefault(address: string): boolean {
   const [, user = '', password = '', host = ''] =
     /^[\w+.-]+:\/\/([^:@/\s]*):([^@/\s]*)@([^/?#\s]*)/.exec(address) ?? [];
-  const is_local = /^(?:localhost|127\.0\.0\.1|\[::1\]|host\.docker\.internal)(?::\d+)?$/i.test(host);
-  return is_local && user !== '' && user === password && user.length <= 16;
+  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\]|host\.docker\.internal)(?::\d+)?$/i.test(host);
+  return isLocal && user !== '' && user === password && user.length <= 16;
 }
 
 /** Without the vendor's prefix, and each in two parts, so that code hosts accept this file. */

@@ -27,18 +27,25 @@ export function scanDecoded(
   scanner: Scanner,
   text: string,
   matches: Match[],
-  matches_max: number,
+  matchesMax: number,
   meter: WorkMeter,
 ): boolean {
   const places = startPlaces();
-  const has_anchors = scanText(scanner, text, matches, matches_max, meter, places);
+  const hasAnchors = scanText(scanner, text, matches, matchesMax, meter, places);
   const { windows, blob_starts, spelling_windows } = places;
-  const is_escaped = text.includes('\\');
-  const places_count = windows.length + blob_starts.length + spelling_windows.length;
-  if (!is_escaped && places_count === 0) return has_anchors;
+  const isEscaped = text.includes('\\');
+  const placesCount = windows.length + blob_starts.length + spelling_windows.length;
+  if (!isEscaped && placesCount === 0) return hasAnchors;
   // Decoded views have scan state of their own, because `findMemberDetectors` reads the state of the text's
   // scan.
-  const search: Search = { scanner: withOwnState(scanner), text, matches, matches_max, meter, depth: 0 };
+  const search: Search = {
+    scanner: withOwnState(scanner),
+    text,
+    matches,
+    matches_max: matchesMax,
+    meter,
+    depth: 0,
+  };
   searchReadings(search, places);
   const worded = widenToWhitespace(text, spelling_windows);
   for (let at = 0; at < worded.length && !isOver(search); at += 2)
@@ -48,7 +55,7 @@ export function scanDecoded(
       worded[at + 1]!,
       correctSpelling(text, worded[at]!, worded[at + 1]!, meter),
     );
-  return has_anchors;
+  return hasAnchors;
 }
 
 interface Search {
@@ -105,16 +112,16 @@ const PIECE_WORK = 8;
 function searchWindow(
   search: Search,
   start: number,
-  first_end: number,
+  firstEnd: number,
   odd: Windows,
   read: ViewReader,
 ): number {
   const { text, meter } = search;
-  for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
+  for (let end = firstEnd; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
     const view = read(start, end);
     meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
-    const is_cut = view !== null && searchView(search, view, odd);
-    if (!is_cut || end === text.length || meter.work > meter.allowed) return end;
+    const isCut = view !== null && searchView(search, view, odd);
+    if (!isCut || end === text.length || meter.work > meter.allowed) return end;
   }
 }
 
@@ -152,11 +159,11 @@ function selectStrings({ scanner, text, meter }: Search, { starts, ends }: Strin
   const strings = decodeLeaves(text, starts, ends);
   const joined = strings.join('\n');
   meter.work += joined.length;
-  const anchor_ends = findAnchorEnds(scanner, joined, meter);
+  const anchorEnds = findAnchorEnds(scanner, joined, meter);
   let at = 0;
   let end = strings[0]!.length;
-  for (const anchor_end of anchor_ends) {
-    while (anchor_end > end) end += 1 + strings[++at]!.length;
+  for (const anchorEnd of anchorEnds) {
+    while (anchorEnd > end) end += 1 + strings[++at]!.length;
     selected.add(starts[at]!);
   }
   strings.forEach((string, index) => {

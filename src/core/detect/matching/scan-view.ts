@@ -30,7 +30,7 @@ export function scanView(
   view: View,
   odd: Windows,
   matches: Match[],
-  matches_max: number,
+  matchesMax: number,
   meter: WorkMeter,
   places: DecodingCandidates,
 ): void {
@@ -39,16 +39,16 @@ export function scanView(
   const spans = selectSpans(view, odd);
   for (let at = 0; at < spans.length; at += 2) {
     meter.work += spans[at + 1]! - spans[at]!;
-    const is_over = (): boolean => matches.length >= matches_max || meter.work > meter.allowed;
+    const isOver = (): boolean => matches.length >= matchesMax || meter.work > meter.allowed;
     findAnchorHits(scanner, view.text, spans[at]!, spans[at + 1]!, meter, (end, state) => {
-      if (!is_over()) tryAnchors(scanner, view.text, end, state, 'all', matches, phrases, meter, places);
+      if (!isOver()) tryAnchors(scanner, view.text, end, state, 'all', matches, phrases, meter, places);
     });
   }
-  const has_words = findWordPlaces(scanner, view.text, places, meter).length > 0;
-  if (!has_words && !phrases.some(({ start, end }) => isChangedInView(view, start, end))) return;
+  const hasWords = findWordPlaces(scanner, view.text, places, meter).length > 0;
+  if (!hasWords && !phrases.some(({ start, end }) => isChangedInView(view, start, end))) return;
   // The score of a phrase depends on the phrases around it, so all of them are scanned.
   matches.length = 0;
-  scanText(scanner, view.text, matches, matches_max, meter);
+  scanText(scanner, view.text, matches, matchesMax, meter);
 }
 
 /** Returns spans of the view, ascending and disjoint. */

@@ -169,16 +169,16 @@ export function buildScanner(
   thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
 ): Scanner {
   const { count } = table;
-  const anchor_detector = mapAnchorsToDetectors(counts, count, lengths.length);
+  const anchorDetector = mapAnchorsToDetectors(counts, count, lengths.length);
   return {
     automaton: createAutomaton(trie),
     tree,
     table,
     compiled_detectors: createEmptyList(count),
-    rows: createShapeFilter(table, anchor_detector, lengths),
+    rows: createShapeFilter(table, anchorDetector, lengths),
     enabled_states: new Uint8Array(count),
     isEnabled: () => true,
-    anchor_detector,
+    anchor_detector: anchorDetector,
     anchor_length: lengths,
     ...createScanState(count),
     thresholds,
@@ -216,15 +216,15 @@ function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
   const tree = growAnchorTree(anchors.flat(), scanner.tree());
   const users = anchors.flatMap((of, index) => of.map(() => first + index));
   const table = appendDetectors(scanner.table, more);
-  const anchor_detector = Int32Array.from([...scanner.anchor_detector, ...users]);
+  const anchorDetector = Int32Array.from([...scanner.anchor_detector, ...users]);
   return {
     ...scanner,
     automaton: createAutomaton(buildTrie(tree)),
     tree: () => tree,
     table,
     compiled_detectors: [...scanner.compiled_detectors, ...createEmptyList<CompiledDetector>(more.length)],
-    rows: createShapeFilter(table, anchor_detector, tree.lengths),
-    anchor_detector,
+    rows: createShapeFilter(table, anchorDetector, tree.lengths),
+    anchor_detector: anchorDetector,
     anchor_length: tree.lengths,
   };
 }
@@ -234,10 +234,10 @@ function findTryStart(
   compiled: CompiledDetector,
   text: string,
   from: number,
-  anchor_end: number,
+  anchorEnd: number,
   meter: WorkMeter,
 ): number {
-  if (compiled.detector.anchorCheck?.(text, from, anchor_end) === false) {
+  if (compiled.detector.anchorCheck?.(text, from, anchorEnd) === false) {
     meter.work += ANCHOR_CHECK_WORK;
     return -1;
   }
@@ -250,14 +250,14 @@ function findTryStart(
  * Returns the owner of each anchor. `counts` has the number of anchors of each detector, then of each kind of signal.
  */
 function mapAnchorsToDetectors(counts: Int32Array, detectors: number, anchors: number): Int32Array {
-  const compiled_detectors = new Int32Array(anchors);
+  const compiledDetectors = new Int32Array(anchors);
   let from = 0;
   counts.forEach((count, index) => {
     const compiled = index < detectors ? index : SIGNALS[index - detectors]!;
-    compiled_detectors.fill(compiled, from, from + count);
+    compiledDetectors.fill(compiled, from, from + count);
     from += count;
   });
-  return compiled_detectors;
+  return compiledDetectors;
 }
 
 /**
@@ -269,14 +269,14 @@ export function scanText(
   scanner: Scanner,
   text: string,
   matches: Match[],
-  matches_max: number,
+  matchesMax: number,
   meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY },
   places: DecodingCandidates = startPlaces(),
 ): boolean {
   const reading = startQuotationReading(text);
   const phrases: PhraseMatch[] = [];
-  const scan: TextScan = { scanner, matches, matches_max, meter, places, reading };
-  const has_anchors = walkText(scan, text, 'all', phrases);
+  const scan: TextScan = { scanner, matches, matches_max: matchesMax, meter, places, reading };
+  const hasAnchors = walkText(scan, text, 'all', phrases);
   const spans = findWordPlaces(scanner, text, places, meter);
   const words = spans.length > 0 ? readWords(text, spans) : null;
   if (words !== null) {
@@ -287,17 +287,17 @@ export function scanText(
       phrases.push({ detector, ...toSourceSpan(words, start, end), in_words: { start, end } });
   }
   if (phrases.length > 0) scorePhrases(reading, phrases, matches, scanner.thresholds, words?.text);
-  return has_anchors;
+  return hasAnchors;
 }
 
-const inner_scanners = new WeakMap<Scanner, Scanner>();
+const innerScanners = new WeakMap<Scanner, Scanner>();
 
 /** Returns the same scanner with its own scan state. */
 export function withOwnState(scanner: Scanner): Scanner {
-  const known = inner_scanners.get(scanner);
+  const known = innerScanners.get(scanner);
   if (known !== undefined) return known;
   const inner = { ...scanner, ...createScanState(scanner.table.count) };
-  inner_scanners.set(scanner, inner);
+  innerScanners.set(scanner, inner);
   return inner;
 }
 
@@ -331,10 +331,10 @@ function walkText(
 ): boolean {
   const { automaton } = scanner;
   let place = getStartPosition(automaton);
-  let has_anchors = false;
-  let is_over = matches.length >= matches_max || meter.work > meter.allowed;
+  let hasAnchors = false;
+  let isOver = matches.length >= matches_max || meter.work > meter.allowed;
   meter.work += text.length;
-  for (let from = 0; from < text.length && !is_over; from += PART_UNITS) {
+  for (let from = 0; from < text.length && !isOver; from += PART_UNITS) {
     place = walkAutomaton(
       automaton,
       place,
@@ -344,17 +344,17 @@ function walkText(
       hits,
       meter,
     );
-    for (let hit = 0; hit < hits.count && !is_over; hit++) {
-      if (!has_anchors) resetScanState(scanner);
-      has_anchors = true;
+    for (let hit = 0; hit < hits.count && !isOver; hit++) {
+      if (!hasAnchors) resetScanState(scanner);
+      hasAnchors = true;
       tryAnchors(scanner, text, hits.ends[hit]!, hits.states[hit]!, tried, matches, phrases, meter, places);
       if (phrases.length >= PHRASES_MAX && tried === 'all')
         scorePhrases(reading, phrases.splice(0), matches, scanner.thresholds);
-      is_over = matches.length >= matches_max || meter.work > meter.allowed;
+      isOver = matches.length >= matches_max || meter.work > meter.allowed;
     }
-    is_over ||= meter.work > meter.allowed;
+    isOver ||= meter.work > meter.allowed;
   }
-  return has_anchors;
+  return hasAnchors;
 }
 
 /**
@@ -417,7 +417,7 @@ export function noteSignal(
 export function tryAnchors(
   scanner: Scanner,
   text: string,
-  anchor_end: number,
+  anchorEnd: number,
   state: number,
   tried: TriedDetectors,
   matches: Match[],
@@ -429,32 +429,32 @@ export function tryAnchors(
   const { anchors, units } = filterAnchors(
     scanner.rows,
     text,
-    anchor_end,
+    anchorEnd,
     state,
     automaton.endings[state]!,
     meter,
   );
   let digits = '';
-  let digits_units = 0;
+  let digitsUnits = 0;
   for (let at = 0; at < anchors.length; at++) {
     const anchor = anchors[at]!;
     const index = anchor_detector[anchor]!;
-    const from = anchor_end - anchor_length[anchor]!;
+    const from = anchorEnd - anchor_length[anchor]!;
     if (index < 0) {
-      if (tried === 'all') noteSignal(index, text, from, anchor_end, places);
+      if (tried === 'all') noteSignal(index, text, from, anchorEnd, places);
       continue;
     }
     if (scanner.enabled_states[index] !== ENABLED && !isDetectorEnabled(scanner, index)) continue;
     const compiled = scanner.compiled_detectors[index] ?? getCompiledDetector(scanner, index);
     if (tried === 'words' && !compiled.is_words) continue;
-    const start = findTryStart(compiled, text, from, anchor_end, meter);
+    const start = findTryStart(compiled, text, from, anchorEnd, meter);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
-    if (units[at]! > 0 && units[at] !== digits_units) {
-      digits_units = units[at]!;
-      digits = extractDigits(text, start, start + digits_units);
+    if (units[at]! > 0 && units[at] !== digitsUnits) {
+      digitsUnits = units[at]!;
+      digits = extractDigits(text, start, start + digitsUnits);
     }
-    const is_wrong = units[at]! > 0 && !hasValidDigits(compiled, digits, digits_units, meter);
-    const match = is_wrong
+    const isWrong = units[at]! > 0 && !hasValidDigits(compiled, digits, digitsUnits, meter);
+    const match = isWrong
       ? null
       : (tryMatch(compiled, text, start, scanner.matched_until[index]!, meter) ??
         (compiled.can_join_parts ? tryJoinedMatch(compiled, text, start, meter) : null));

@@ -51,19 +51,19 @@ export function scorePhrases(
     .sort((a, b) => a.start - b.start);
   let near: PhraseMatch[] = [];
   let end = 0;
-  let words_end = Number.NEGATIVE_INFINITY;
+  let wordsEnd = Number.NEGATIVE_INFINITY;
   for (const phrase of sorted) {
     const { in_words } = phrase;
     if (
       phrase.start - end > NEAR_UNITS &&
-      (in_words?.start ?? Number.POSITIVE_INFINITY) - words_end > NEAR_UNITS
+      (in_words?.start ?? Number.POSITIVE_INFINITY) - wordsEnd > NEAR_UNITS
     ) {
       scoreNearPhrases(reading, near, matches, thresholds, words);
       near = [];
     }
     near.push(phrase);
     end = Math.max(end, phrase.end);
-    words_end = Math.max(words_end, in_words?.end ?? words_end);
+    wordsEnd = Math.max(wordsEnd, in_words?.end ?? wordsEnd);
   }
   scoreNearPhrases(reading, near, matches, thresholds, words);
 }
@@ -86,13 +86,13 @@ function scoreNearPhrases(
 ): void {
   if (near.length === 0) return;
   const spoken = near.filter((phrase) => !isQuoted(reading, phrase));
-  const is_spoken = spoken.some(({ detector }) => getWeight(detector) >= SPOKEN_WEIGHT_MIN);
+  const isSpoken = spoken.some(({ detector }) => getWeight(detector) >= SPOKEN_WEIGHT_MIN);
   const heaviest = selectHeaviest(near);
   const graded = gradePhrases(heaviest, thresholds);
   if (graded === null) return;
-  const spoken_grade = is_spoken ? graded : gradePhrases(selectHeaviest(spoken), thresholds);
-  const is_severe = SEVERE.has(spoken_grade ?? 'low') && addressesReader(reading, words, heaviest);
-  const severity = SEVERE.has(graded) && !is_severe ? 'medium' : graded;
+  const spokenGrade = isSpoken ? graded : gradePhrases(selectHeaviest(spoken), thresholds);
+  const isSevere = SEVERE.has(spokenGrade ?? 'low') && addressesReader(reading, words, heaviest);
+  const severity = SEVERE.has(graded) && !isSevere ? 'medium' : graded;
   for (const { detector, start, end } of heaviest)
     matches.push({ detector: withSeverity(detector, severity), start, end });
 }
@@ -191,9 +191,9 @@ function isIdentifier(text: string, { detector, start, end }: Match): boolean {
   const phrase = text.slice(start, end);
   if (IDENTIFIER.test(phrase)) return true;
   if (!ABOUT_PROMPTS.has(detector.id)) return false;
-  const is_code =
+  const isCode =
     PROMPT_NAME.test(phrase) || (detector.id === 'injection.tell_prompt' && CODE_REQUEST.test(phrase));
-  return is_code && !TO_READER.test(text.slice(start, end + TO_READER_UNITS));
+  return isCode && !TO_READER.test(text.slice(start, end + TO_READER_UNITS));
 }
 
 const DENIAL =

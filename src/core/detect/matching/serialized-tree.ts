@@ -215,9 +215,9 @@ export function parseAnchorTree(written: SerializedAnchorTree): CompiledAnchorTr
     parents[to] = from[at]!;
   });
   const ends = new Int32Array(anchor_count);
-  const end_nodes = toNumbers(written.end_nodes, DIGITS_PER_NUMBER);
+  const endNodes = toNumbers(written.end_nodes, DIGITS_PER_NUMBER);
   toNumbers(written.end_anchors, DIGITS_PER_NUMBER).forEach((anchor, at) => {
-    ends[anchor] = end_nodes[at]!;
+    ends[anchor] = endNodes[at]!;
   });
   const nodes = toNumbers(written.nodes, NODE_DIGITS);
   const tree: AnchorTree = {

@@ -24,10 +24,10 @@ function omitShapes(detector: Detector): Detector {
   return rest;
 }
 
-const shaped_scanner = compileScanner(ofDigits);
-const plain_scanner = compileScanner(plain);
+const shapedScanner = compileScanner(ofDigits);
+const plainScanner = compileScanner(plain);
 
-function findMatches(scanner: typeof shaped_scanner, text: string): readonly string[] {
+function findMatches(scanner: typeof shapedScanner, text: string): readonly string[] {
   const matches: Match[] = [];
   scanText(scanner, text, matches, 10_000);
   return matches.map(({ detector, start, end }) => `${detector.id} ${start}-${end}`).sort();
@@ -60,8 +60,8 @@ test('what the shape of a text leaves is what the patterns find', () => {
   let matched = 0;
   fc.assert(
     fc.property(table, (text) => {
-      const expected = findMatches(plain_scanner, text);
-      assert.deepEqual(findMatches(shaped_scanner, text), expected);
+      const expected = findMatches(plainScanner, text);
+      assert.deepEqual(findMatches(shapedScanner, text), expected);
       matched += expected.length;
     }),
     { numRuns: 3000 },
@@ -71,13 +71,13 @@ test('what the shape of a text leaves is what the patterns find', () => {
 
 test('evicting shapes in the middle of a text changes nothing, and their number is limited', () => {
   // A new scanner, so that it has shapes to learn.
-  const fresh_scanner = compileScanner(ofDigits);
-  const { rows } = fresh_scanner;
+  const freshScanner = compileScanner(ofDigits);
+  const { rows } = freshScanner;
   let forgotten = 0;
   fc.assert(
     fc.property(table, fc.nat(20), (text, room) => {
       rows.count = SHAPES_MAX - room;
-      assert.deepEqual(findMatches(fresh_scanner, text), findMatches(plain_scanner, text));
+      assert.deepEqual(findMatches(freshScanner, text), findMatches(plainScanner, text));
       if (rows.count < SHAPES_MAX - room) forgotten += 1;
       assert.ok(rows.count <= SHAPES_MAX);
     }),
@@ -126,8 +126,8 @@ test('what digits a match has is read from the pattern', () => {
 
 test('a shape says where a match can end, and whether more of the text would tell', () => {
   const fit = compileShapeMatcher(/\d{3} ?\d{2}(?:-\d)?/);
-  const of = (text: string, is_whole: boolean) =>
-    fit({ kinds: Array.from(text, (unit) => classifyUnit(unit.charCodeAt(0))), is_whole });
+  const of = (text: string, isWhole: boolean) =>
+    fit({ kinds: Array.from(text, (unit) => classifyUnit(unit.charCodeAt(0))), is_whole: isWhole });
   assert.deepEqual(of('00000', true), { ends: [5], is_open: false });
   assert.deepEqual(of('00000', false), { ends: [], is_open: true });
   assert.deepEqual(of('000 00,', false), { ends: [6], is_open: false });

@@ -81,13 +81,13 @@ export const SHAPES_MAX = 20_000;
 /** Creates an empty cache. */
 export function createShapeFilter(
   lookup: DetectorLookup,
-  anchor_detector: Int32Array,
-  anchor_length: Int32Array,
+  anchorDetector: Int32Array,
+  anchorLength: Int32Array,
 ): ShapeFilter {
   return {
     lookup,
-    anchor_detector,
-    anchor_length,
+    anchor_detector: anchorDetector,
+    anchor_length: anchorLength,
     fits: new Map(),
     by_state: [],
     by_anchors: new Map(),
@@ -99,7 +99,7 @@ export function createShapeFilter(
 export function filterAnchors(
   rows: ShapeFilter,
   text: string,
-  anchor_end: number,
+  anchorEnd: number,
   state: number,
   anchors: readonly number[],
   meter: WorkMeter,
@@ -110,7 +110,7 @@ export function filterAnchors(
     choice = getChoice(rows, anchors);
     rows.by_state[state] = choice;
   }
-  const start = anchor_end - choice.back_units;
+  const start = anchorEnd - choice.back_units;
   let at = start;
   let depth = 0;
   let node = choice.first;
@@ -143,9 +143,9 @@ function clearShapes(rows: ShapeFilter): void {
 export function extractDigits(text: string, start: number, end: number): string {
   let digits = '';
   for (let at = start; at < end; ) {
-    const group_end = Math.min(end, findRunEnd(text, at));
-    if (classifyUnit(text.charCodeAt(at)) === DIGIT) digits += text.slice(at, group_end);
-    at = group_end;
+    const groupEnd = Math.min(end, findRunEnd(text, at));
+    if (classifyUnit(text.charCodeAt(at)) === DIGIT) digits += text.slice(at, groupEnd);
+    at = groupEnd;
   }
   return digits;
 }
@@ -165,24 +165,24 @@ function findRunEnd(text: string, start: number): number {
 }
 
 /** Reads the kinds of a span. The end of the text counts as a run of its own, so that other runs are shared. */
-function readShape(text: string, start: number, end: number, is_whole: boolean): TextShape {
+function readShape(text: string, start: number, end: number, isWhole: boolean): TextShape {
   const kinds: number[] = [];
   for (let at = start; at < end; at++) kinds.push(classifyUnit(text.charCodeAt(at)));
-  return { kinds, is_whole };
+  return { kinds, is_whole: isWhole };
 }
 
 function getChoice(rows: ShapeFilter, anchors: readonly number[]): AnchorChoice {
   const name = anchors.join();
   const known = rows.by_anchors.get(name);
   if (known !== undefined) return { ...known, anchors };
-  const back_units = findCommonLength(rows, anchors);
-  const choice = { anchors, back_units, first: createRoot(anchors, back_units > 0) };
+  const backUnits = findCommonLength(rows, anchors);
+  const choice = { anchors, back_units: backUnits, first: createRoot(anchors, backUnits > 0) };
   rows.by_anchors.set(name, choice);
   return choice;
 }
 
-function createRoot(anchors: readonly number[], goes_on: boolean): Node {
-  return { anchors, units: anchors.map(() => 0), next: goes_on ? new Map() : null };
+function createRoot(anchors: readonly number[], goesOn: boolean): Node {
+  return { anchors, units: anchors.map(() => 0), next: goesOn ? new Map() : null };
 }
 
 /** Returns the most common length of the anchors whose detectors state their digits; 0 if there are none. */
@@ -210,19 +210,19 @@ function extendNode(
 ): Node {
   // The unit after the first digits excludes most, and needs no detector.
   if (depth === 1 && shape.kinds[0] === DIGIT && !shape.is_whole) return { ...node, next: new Map() };
-  const rows_max = all.length <= FEW_ANCHORS ? RUNS_OF_FEW_MAX : RUNS_MAX;
+  const rowsMax = all.length <= FEW_ANCHORS ? RUNS_OF_FEW_MAX : RUNS_MAX;
   const anchors: number[] = [];
   const units: number[] = [];
-  let is_open = false;
+  let isOpen = false;
   for (const anchor of node.anchors) {
     const digits = rows.anchor_length[anchor] === back_units ? getDigitProfile(rows, anchor) : null;
     const found = digits === null ? ANY : findMatchEnds(rows, rows.anchor_detector[anchor]!, digits, shape);
     if (found === null) continue;
     anchors.push(anchor);
     units.push(isNumber(shape, found) ? found.ends[0]! : 0);
-    is_open ||= found.is_open;
+    isOpen ||= found.is_open;
   }
-  return { anchors, units, next: is_open && depth < rows_max ? new Map() : null };
+  return { anchors, units, next: isOpen && depth < rowsMax ? new Map() : null };
 }
 
 /** Returns whether the only remaining match of a shape is one number of digits. */
@@ -280,7 +280,7 @@ function filterByFirstRun(
   if (units === -1 && !is_whole) return kinds.length > digits_max ? null : { ends: [], is_open: true };
   const count = units === -1 ? kinds.length : units;
   if (count > digits_max) return null;
-  const is_last = count === digits_max && (other_kinds & ~SEPARATORS) === 0;
-  if (units !== -1 && !is_last && (other_kinds & kinds[units]!) !== 0) return ANY;
+  const isLast = count === digits_max && (other_kinds & ~SEPARATORS) === 0;
+  if (units !== -1 && !isLast && (other_kinds & kinds[units]!) !== 0) return ANY;
   return plain_lengths.includes(count) ? { ends: [count], is_open: false } : null;
 }

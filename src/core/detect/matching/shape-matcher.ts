@@ -42,9 +42,9 @@ export function compileShapeMatcher({ source }: { readonly source: string }): Sh
     const ends: number[] = [];
     for (let end = 1; end < kinds.length; end++)
       if ((places >> BigInt(end)) & 1n && kinds[end] !== DIGIT) ends.push(end);
-    const is_after = ((places >> BigInt(kinds.length)) & 1n) === 1n && kinds.length > 0;
-    if (is_after && is_whole) ends.push(kinds.length);
-    return { ends, is_open: !is_whole && (walk.is_open || is_after) };
+    const isAfter = ((places >> BigInt(kinds.length)) & 1n) === 1n && kinds.length > 0;
+    if (isAfter && is_whole) ends.push(kinds.length);
+    return { ends, is_open: !is_whole && (walk.is_open || isAfter) };
   };
 }
 
@@ -72,11 +72,11 @@ const STEPS: PatternFold<Step> = {
   assertion: () => STAY,
 };
 
-function advancePositions(from: PositionSet, walk: Walk, kinds_taken: number): PositionSet {
+function advancePositions(from: PositionSet, walk: Walk, kindsTaken: number): PositionSet {
   const { kinds } = walk.shape;
   let to: PositionSet = 0n;
   for (let at = 0; at < kinds.length; at++)
-    if ((from >> BigInt(at)) & 1n && (kinds[at]! & kinds_taken) !== 0) to |= 1n << BigInt(at + 1);
+    if ((from >> BigInt(at)) & 1n && (kinds[at]! & kindsTaken) !== 0) to |= 1n << BigInt(at + 1);
   if ((from >> BigInt(kinds.length)) & 1n) walk.is_open = true;
   return to;
 }

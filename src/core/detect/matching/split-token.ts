@@ -73,12 +73,12 @@ function joinParts(text: string, start: number): View | null {
     JOINT.lastIndex = end;
     if (!IS_MIXED.test(text.slice(from, end)) || !JOINT.test(text)) break;
     const next = JOINT.lastIndex;
-    const next_end = findPartEnd(text, next);
-    if (next_end - next < PART_UNITS_MIN || !IS_MIXED.test(text.slice(next, next_end))) break;
+    const nextEnd = findPartEnd(text, next);
+    if (nextEnd - next < PART_UNITS_MIN || !IS_MIXED.test(text.slice(next, nextEnd))) break;
     addPlain(builder, text, from, end);
     addDecoded(builder, '', end, next);
     from = next;
-    end = next_end;
+    end = nextEnd;
   }
   if (from === start) return null;
   addPlain(builder, text, from, end);

@@ -15,15 +15,15 @@ export function countUtf8Bytes(text: string): number {
 
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
-/** Returns the longest prefix of a text with at most `bytes_max` UTF-8 bytes, never cut inside a surrogate pair. */
-export function truncateUtf8(text: string, bytes_max: number): string {
+/** Returns the longest prefix of a text with at most `bytesMax` UTF-8 bytes, never cut inside a surrogate pair. */
+export function truncateUtf8(text: string, bytesMax: number): string {
   let bytes = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    const is_pair = isPairAt(text, at, unit);
-    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : is_pair ? 4 : 3;
-    if (bytes > bytes_max) return text.slice(0, at);
-    if (is_pair) at += 1;
+    const isPair = isPairAt(text, at, unit);
+    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : isPair ? 4 : 3;
+    if (bytes > bytesMax) return text.slice(0, at);
+    if (isPair) at += 1;
   }
   return text;
 }

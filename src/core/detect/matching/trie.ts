@@ -47,12 +47,12 @@ export function createTrie(
 /** Builds the trie of a tree. */
 export function buildTrie(tree: AnchorTree, classes: UnitClasses = classifyUnits(tree.sets)): Trie {
   const { parents, node_sets, ends, depth } = tree;
-  const next_nodes = buildChains(parents, parents.length, 1);
+  const nextNodes = buildChains(parents, parents.length, 1);
   const ending = buildChains(ends, parents.length, 0);
   return createTrie(
     classes,
     { node_count: parents.length, depth },
-    { childrenAt: next_nodes, anchorsAt: ending, setAt: (node) => node_sets[node]! },
+    { childrenAt: nextNodes, anchorsAt: ending, setAt: (node) => node_sets[node]! },
   );
 }
 
@@ -62,10 +62,10 @@ export function buildTrie(tree: AnchorTree, classes: UnitClasses = classifyUnits
  */
 function buildChains(
   owners: ArrayLike<number>,
-  owner_count: number,
+  ownerCount: number,
   from: number,
 ): (owner: number) => readonly number[] {
-  const first = new Int32Array(owner_count).fill(NONE);
+  const first = new Int32Array(ownerCount).fill(NONE);
   const next = new Int32Array(owners.length);
   for (let at = owners.length - 1; at >= from; at--) {
     next[at] = first[owners[at]!]!;
@@ -99,13 +99,13 @@ export function getAnchors({ anchors, source }: Trie, node: number): readonly nu
 }
 
 /** Returns whether the set on the edge to a node contains a class. */
-export function acceptsClass(trie: Trie, node: number, unit_class: number): boolean {
+export function acceptsClass(trie: Trie, node: number, unitClass: number): boolean {
   const set = (trie.set_numbers[node] || readSet(trie, node)) - 1;
-  return trie.holds[set * trie.class_count + unit_class] === 1;
+  return trie.holds[set * trie.class_count + unitClass] === 1;
 }
 
 function readSet({ set_numbers, source }: Trie, node: number): number {
-  const set_number = source.setAt(node) + 1;
-  set_numbers[node] = set_number;
-  return set_number;
+  const setNumber = source.setAt(node) + 1;
+  set_numbers[node] = setNumber;
+  return setNumber;
 }

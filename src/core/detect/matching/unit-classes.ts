@@ -35,14 +35,14 @@ export function classifyUnits(sets: readonly UnitSet[]): UnitClasses {
     classes.fill(known.get(key)!, low, high);
   };
   spans.filter(({ low }) => low >= ASCII_UNITS).forEach(addSpan);
-  const wide_count = members.length;
+  const wideCount = members.length;
   spans.filter(({ low }) => low < ASCII_UNITS).forEach(addSpan);
   if (members.length > CLASSES_MAX) throw new Error(`the anchors need more than ${CLASSES_MAX} classes`);
   const holds = new Uint8Array(sets.length * members.length);
   members.forEach((held, c) => {
     for (const set of held) holds[set * members.length + c] = 1;
   });
-  return { classes, class_count: members.length, wide_count, holds };
+  return { classes, class_count: members.length, wide_count: wideCount, holds };
 }
 
 /** Returns the units at which sets begin or end, with those sets. */

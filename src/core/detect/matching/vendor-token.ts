@@ -48,9 +48,9 @@ export const base64 = defineRun('[A-Za-z0-9+/=_-]', BASE62);
  */
 export function buildTokenDetector(id: string, what: string, ...parts: readonly TokenPart[]): Detector {
   const prefixes = [parts[0] as string | readonly string[]].flat();
-  const prefix_least = Math.min(...prefixes.map(({ length }) => length));
+  const prefixLeast = Math.min(...prefixes.map(({ length }) => length));
   const pattern = memoizeValue(
-    () => new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(getPattern).join('')}`),
+    () => new RegExp(`${prefixLeast <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(getPattern).join('')}`),
   );
   return {
     id,
@@ -65,7 +65,7 @@ export function buildTokenDetector(id: string, what: string, ...parts: readonly 
     get pattern() {
       return pattern();
     },
-    validate: (value) => isTokenBody(value.slice(prefix_least)),
+    validate: (value) => isTokenBody(value.slice(prefixLeast)),
     get examples() {
       return getExamples(prefixes, parts);
     },
@@ -96,8 +96,8 @@ const IN_NO_RUN = '(?<![A-Za-z0-9+/_-]{16}[+/-])';
 
 function getAnchor(prefix: string, next: TokenPart | undefined): string {
   const head = `\\b${escapePattern(prefix.slice(0, ANCHOR_UNITS.most))}`;
-  const is_short = prefix.length <= ANCHOR_UNITS.short;
-  return is_short && next !== undefined && typeof next === 'object' && 'units' in next
+  const isShort = prefix.length <= ANCHOR_UNITS.short;
+  return isShort && next !== undefined && typeof next === 'object' && 'units' in next
     ? `${head}${next.units}{${Math.min(next.least, ANCHOR_UNITS.run)}}`
     : head;
 }

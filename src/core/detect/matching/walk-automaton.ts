@@ -80,7 +80,7 @@ export function walkAutomaton(
 ): WalkPosition {
   reserveStates(automaton, to - from + LANES * automaton.trie.depth);
   const { table, wide, wide_bits, classes, nodes_of, trie, computed } = automaton;
-  const transitions_before = computed.transitions;
+  const transitionsBefore = computed.transitions;
   hits.count = 0;
   // Most walks start at the start of a text, whose state has hundreds of nodes.
   let state = place === getStartPosition(automaton) ? automaton.start : findState(automaton, place);
@@ -88,10 +88,10 @@ export function walkAutomaton(
   const units = ((to - from) / LANES) | 0;
   if (to - from >= LANES_FROM_UNITS && units >= trie.depth) {
     findLaneStates(automaton, text, from, units);
-    const steps_used = copyAscii(text, from, LANES * units, meter)
+    const stepsUsed = copyAscii(text, from, LANES * units, meter)
       ? walkAsciiLanes(automaton, state, units)
       : walkLanes(automaton, state, text, from, units);
-    for (let lane = 0; lane < LANES; lane++) addLane(lane, from + lane * units, steps_used, hits);
+    for (let lane = 0; lane < LANES; lane++) addLane(lane, from + lane * units, stepsUsed, hits);
     state = leads[LANES - 1]!;
     at += LANES * units;
   }
@@ -104,8 +104,8 @@ export function walkAutomaton(
     }
     state = entry & STATE;
   }
-  if (computed.transitions > transitions_before)
-    chargeTransitions(meter, computed.transitions - transitions_before);
+  if (computed.transitions > transitionsBefore)
+    chargeTransitions(meter, computed.transitions - transitionsBefore);
   return nodes_of[state]!;
 }
 
@@ -152,30 +152,30 @@ function hasAsciiSamples(text: string, from: number, units: number): boolean {
  */
 function walkAsciiLanes(automaton: Automaton, first: number, units: number): number {
   const { table } = automaton;
-  const from_c = 2 * units;
-  const from_d = 3 * units;
+  const fromC = 2 * units;
+  const fromD = 3 * units;
   let [a, b, c, d] = [first, leads[0]!, leads[1]!, leads[2]!];
   let numbers = 0;
   for (let step = 0; step < units; step++) {
-    let to_a = table[(a << ASCII_BITS) + ascii[step]!]!;
-    let to_b = table[(b << ASCII_BITS) + ascii[units + step]!]!;
-    let to_c = table[(c << ASCII_BITS) + ascii[from_c + step]!]!;
-    let to_d = table[(d << ASCII_BITS) + ascii[from_d + step]!]!;
-    if (areSpecial(to_a, to_b, to_c, to_d)) {
-      if (to_a === 0) to_a = computeTransition(automaton, a, ascii[step]!);
-      if (to_b === 0) to_b = computeTransition(automaton, b, ascii[units + step]!);
-      if (to_c === 0) to_c = computeTransition(automaton, c, ascii[from_c + step]!);
-      if (to_d === 0) to_d = computeTransition(automaton, d, ascii[from_d + step]!);
-      numbers = addStep(numbers, step + 1, to_a, to_b, to_c, to_d);
-      to_a &= STATE;
-      to_b &= STATE;
-      to_c &= STATE;
-      to_d &= STATE;
+    let toA = table[(a << ASCII_BITS) + ascii[step]!]!;
+    let toB = table[(b << ASCII_BITS) + ascii[units + step]!]!;
+    let toC = table[(c << ASCII_BITS) + ascii[fromC + step]!]!;
+    let toD = table[(d << ASCII_BITS) + ascii[fromD + step]!]!;
+    if (areSpecial(toA, toB, toC, toD)) {
+      if (toA === 0) toA = computeTransition(automaton, a, ascii[step]!);
+      if (toB === 0) toB = computeTransition(automaton, b, ascii[units + step]!);
+      if (toC === 0) toC = computeTransition(automaton, c, ascii[fromC + step]!);
+      if (toD === 0) toD = computeTransition(automaton, d, ascii[fromD + step]!);
+      numbers = addStep(numbers, step + 1, toA, toB, toC, toD);
+      toA &= STATE;
+      toB &= STATE;
+      toC &= STATE;
+      toD &= STATE;
     }
-    a = to_a;
-    b = to_b;
-    c = to_c;
-    d = to_d;
+    a = toA;
+    b = toB;
+    c = toC;
+    d = toD;
   }
   leads[LANES - 1] = d;
   return numbers;
@@ -184,46 +184,46 @@ function walkAsciiLanes(automaton: Automaton, first: number, units: number): num
 /** Walks a number of units in each lane, as `walkAsciiLanes` does, with units of any kind. */
 function walkLanes(automaton: Automaton, first: number, text: string, from: number, units: number): number {
   const { table, wide, wide_bits, classes } = automaton;
-  const from_b = from + units;
-  const from_c = from_b + units;
-  const from_d = from_c + units;
+  const fromB = from + units;
+  const fromC = fromB + units;
+  const fromD = fromC + units;
   let [a, b, c, d] = [first, leads[0]!, leads[1]!, leads[2]!];
   let numbers = 0;
   for (let step = 0; step < units; step++) {
-    const unit_a = text.charCodeAt(from + step);
-    const unit_b = text.charCodeAt(from_b + step);
-    const unit_c = text.charCodeAt(from_c + step);
-    const unit_d = text.charCodeAt(from_d + step);
-    let to_a: number;
-    let to_b: number;
-    let to_c: number;
-    let to_d: number;
-    if ((unit_a | unit_b | unit_c | unit_d) < ASCII_UNITS) {
-      to_a = table[(a << ASCII_BITS) + unit_a]!;
-      to_b = table[(b << ASCII_BITS) + unit_b]!;
-      to_c = table[(c << ASCII_BITS) + unit_c]!;
-      to_d = table[(d << ASCII_BITS) + unit_d]!;
+    const unitA = text.charCodeAt(from + step);
+    const unitB = text.charCodeAt(fromB + step);
+    const unitC = text.charCodeAt(fromC + step);
+    const unitD = text.charCodeAt(fromD + step);
+    let toA: number;
+    let toB: number;
+    let toC: number;
+    let toD: number;
+    if ((unitA | unitB | unitC | unitD) < ASCII_UNITS) {
+      toA = table[(a << ASCII_BITS) + unitA]!;
+      toB = table[(b << ASCII_BITS) + unitB]!;
+      toC = table[(c << ASCII_BITS) + unitC]!;
+      toD = table[(d << ASCII_BITS) + unitD]!;
     } else {
-      to_a = getEntry(table, wide, wide_bits, classes, a, unit_a);
-      to_b = getEntry(table, wide, wide_bits, classes, b, unit_b);
-      to_c = getEntry(table, wide, wide_bits, classes, c, unit_c);
-      to_d = getEntry(table, wide, wide_bits, classes, d, unit_d);
+      toA = getEntry(table, wide, wide_bits, classes, a, unitA);
+      toB = getEntry(table, wide, wide_bits, classes, b, unitB);
+      toC = getEntry(table, wide, wide_bits, classes, c, unitC);
+      toD = getEntry(table, wide, wide_bits, classes, d, unitD);
     }
-    if (areSpecial(to_a, to_b, to_c, to_d)) {
-      if (to_a === 0) to_a = computeTransition(automaton, a, unit_a);
-      if (to_b === 0) to_b = computeTransition(automaton, b, unit_b);
-      if (to_c === 0) to_c = computeTransition(automaton, c, unit_c);
-      if (to_d === 0) to_d = computeTransition(automaton, d, unit_d);
-      numbers = addStep(numbers, step + 1, to_a, to_b, to_c, to_d);
-      to_a &= STATE;
-      to_b &= STATE;
-      to_c &= STATE;
-      to_d &= STATE;
+    if (areSpecial(toA, toB, toC, toD)) {
+      if (toA === 0) toA = computeTransition(automaton, a, unitA);
+      if (toB === 0) toB = computeTransition(automaton, b, unitB);
+      if (toC === 0) toC = computeTransition(automaton, c, unitC);
+      if (toD === 0) toD = computeTransition(automaton, d, unitD);
+      numbers = addStep(numbers, step + 1, toA, toB, toC, toD);
+      toA &= STATE;
+      toB &= STATE;
+      toC &= STATE;
+      toD &= STATE;
     }
-    a = to_a;
-    b = to_b;
-    c = to_c;
-    d = to_d;
+    a = toA;
+    b = toB;
+    c = toC;
+    d = toD;
   }
   leads[LANES - 1] = d;
   return numbers;
@@ -269,13 +269,13 @@ export function getNextState(automaton: Automaton, state: number, unit: number):
 function getEntry(
   table: Uint16Array,
   wide: Uint16Array,
-  wide_bits: number,
+  wideBits: number,
   classes: Uint16Array,
   state: number,
   unit: number,
 ): number {
   if (unit < ASCII_UNITS) return table[(state << ASCII_BITS) + unit]!;
-  return wide[(state << wide_bits) + classes[unit]!]!;
+  return wide[(state << wideBits) + classes[unit]!]!;
 }
 
 function addStep(numbers: number, step: number, a: number, b: number, c: number, d: number): number {

@@ -17,7 +17,7 @@ declare const DETECTOR_TABLE: string | undefined;
 const serialized: string | null = typeof DETECTOR_TABLE === 'undefined' ? null : DETECTOR_TABLE;
 
 /** True if the detector table was serialized by the build. */
-export const is_prebuilt: boolean = serialized !== null;
+export const isPrebuilt: boolean = serialized !== null;
 
 /** The files of all built-in detectors of text. The order decides the numbers of the detectors. */
 export const builtinFiles: readonly DetectorFile[] = [...detectorFiles, listCommandDetectorsOnDemand];

@@ -24,7 +24,7 @@ export interface DetectorCatalogueEntry {
 
 /** Returns all built-in detectors and command rules, sorted by id. Loads every detector. */
 export function buildDetectorCatalogue(): readonly DetectorCatalogueEntry[] {
-  const in_text = allDetectors.map(({ id, detector, tags, severity, strength, description, examples }) => ({
+  const inText = allDetectors.map(({ id, detector, tags, severity, strength, description, examples }) => ({
     id,
     family: detector,
     tags,
@@ -33,7 +33,7 @@ export function buildDetectorCatalogue(): readonly DetectorCatalogueEntry[] {
     description,
     ...examples,
   }));
-  const in_commands = commandRules.map(({ id, tag, severity, description, hits, misses }) => ({
+  const inCommands = commandRules.map(({ id, tag, severity, description, hits, misses }) => ({
     id,
     family: tag.slice(tag.lastIndexOf('.') + 1),
     tags: [tag],
@@ -43,5 +43,5 @@ export function buildDetectorCatalogue(): readonly DetectorCatalogueEntry[] {
     hits,
     misses,
   }));
-  return [...in_text, ...in_commands].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return [...inText, ...inCommands].sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -29,15 +29,15 @@ export function resolveDetectorSettings(
   identity: DetectorIdentity,
 ): EffectiveDetectorSettings {
   if (detection.detectors.length === 0) return isSwitchedOn(detection, identity.tags[0]) ? ON : OFF;
-  let by_id = resolved.get(detection);
-  if (by_id === undefined) {
-    by_id = new Map();
-    resolved.set(detection, by_id);
+  let byId = resolved.get(detection);
+  if (byId === undefined) {
+    byId = new Map();
+    resolved.set(detection, byId);
   }
-  let effective = by_id.get(identity.id);
+  let effective = byId.get(identity.id);
   if (effective === undefined) {
     effective = computeDetectorSettings(detection, identity);
-    by_id.set(identity.id, effective);
+    byId.set(identity.id, effective);
   }
   return effective;
 }

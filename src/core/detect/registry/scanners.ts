@@ -9,12 +9,12 @@ import {
 } from '../matching/scanner.ts';
 import { isSerializedFrom, readAnchorSet } from '../matching/serialized-tree.ts';
 import { anchorTree } from './anchor-tree.ts';
-import { builtinDetectors, builtinFiles, is_prebuilt } from './builtin-detectors.ts';
+import { builtinDetectors, builtinFiles, isPrebuilt } from './builtin-detectors.ts';
 import { resolveDetectorSettings } from './detector-settings.ts';
 
 const scanners = new WeakMap<Detection, Scanner>();
 /** The scanner of all built-in detectors. Scanners for settings share its tables and patterns. */
-let full_scanner: Scanner | null = null;
+let fullScanner: Scanner | null = null;
 
 /**
  * Returns the scanner for the settings: the enabled built-in detectors, then the patterns of the
@@ -23,9 +23,9 @@ let full_scanner: Scanner | null = null;
 export function getScanner(detection: Detection): Scanner {
   const known = scanners.get(detection);
   if (known !== undefined) return known;
-  full_scanner ??= buildFullScanner();
+  fullScanner ??= buildFullScanner();
   const scanner = deriveScanner(
-    full_scanner,
+    fullScanner,
     (identity) => resolveDetectorSettings(detection, identity).is_enabled,
     detection.patterns.map(buildCustomDetectorOnDemand),
     detection.injection_thresholds,
@@ -39,7 +39,7 @@ export function getScanner(detection: Detection): Scanner {
  * the tree again.
  */
 function buildFullScanner(): Scanner {
-  if (is_prebuilt) return buildScanner(builtinDetectors, readAnchorSet(anchorTree));
+  if (isPrebuilt) return buildScanner(builtinDetectors, readAnchorSet(anchorTree));
   const notations = collectNotations(builtinFiles.flatMap((file) => file()));
   return buildScanner(
     builtinDetectors,

@@ -13,10 +13,10 @@ const TEXT_UNITS_MAX = 2000;
 const CALLS_MAX = 100;
 
 /**
- * Returns the commands that code passes to a shell, as text. `has_backticks`: whether the language runs text in
+ * Returns the commands that code passes to a shell, as text. `hasBackticks`: whether the language runs text in
  * backticks.
  */
-export function findShellTexts(code: string, has_backticks: boolean): readonly string[] {
+export function findShellTexts(code: string, hasBackticks: boolean): readonly string[] {
   const texts: string[] = [];
   for (const call of code.matchAll(SHELL_CALL)) {
     const from = call.index + call[0].length;
@@ -25,7 +25,7 @@ export function findShellTexts(code: string, has_backticks: boolean): readonly s
       texts.push(joinListLiteral(code, from + text.length, text).replace(/\\(["'`\\])/g, '$1'));
     if (texts.length >= CALLS_MAX) return texts;
   }
-  if (!has_backticks) return texts;
+  if (!hasBackticks) return texts;
   for (const [, quoted, marked] of code.matchAll(BACKTICKS)) {
     texts.push(quoted ?? marked!);
     if (texts.length >= CALLS_MAX) break;
@@ -35,8 +35,8 @@ export function findShellTexts(code: string, has_backticks: boolean): readonly s
 
 /** Returns the text up to the closing quote; `null` if there is none near. */
 function readLiteral(code: string, from: number, quote: string): string | null {
-  const end_max = Math.min(code.length, from + TEXT_UNITS_MAX);
-  for (let at = from; at < end_max; at++) {
+  const endMax = Math.min(code.length, from + TEXT_UNITS_MAX);
+  for (let at = from; at < endMax; at++) {
     if (code[at] === '\\') at += 1;
     else if (code.startsWith(quote, at)) return code.slice(from, at);
   }
@@ -96,8 +96,8 @@ export function listStoreCommands(code: string): readonly (readonly string[])[] 
     if (found.length >= CALLS_MAX) return found;
   }
   for (const [, flush, , command] of code.matchAll(EMPTYING_CALL)) {
-    const is_flush = flush !== undefined || command !== undefined;
-    found.push(is_flush ? ['redis-cli', 'flushall'] : ['mongosh', '--eval', 'db.dropDatabase()']);
+    const isFlush = flush !== undefined || command !== undefined;
+    found.push(isFlush ? ['redis-cli', 'flushall'] : ['mongosh', '--eval', 'db.dropDatabase()']);
     if (found.length >= CALLS_MAX) break;
   }
   return found;

@@ -160,9 +160,9 @@ function listWrittenFiles(command: Command): readonly (readonly [path: string, f
   const texts = command.words.map(({ text }) => text);
   const operands = texts.filter((text) => !text.startsWith('-'));
   if (name === 'tee' || name === 'sponge') {
-    const is_added = texts.some((text) => /^-a|^--append/.test(text));
+    const isAdded = texts.some((text) => /^-a|^--append/.test(text));
     for (const path of operands)
-      found.push([path, buildWrittenFile(command, computeOutput(command), is_added ? path : null)]);
+      found.push([path, buildWrittenFile(command, computeOutput(command), isAdded ? path : null)]);
   }
   if (/^(?:cp|mv|ln|install|rename)$/.test(name) && operands.length >= 2) {
     // Values of flags are among the operands: `install -m 755 a b`.
@@ -187,8 +187,8 @@ function buildCopy(command: Command): KnownFile {
 }
 
 /** Returns a file with what a command prints, after its earlier content. */
-function buildWrittenFile(command: Command, text: string | null, added_to: string | null): KnownFile {
-  const before = added_to === null ? null : findKnownFile(command, added_to);
+function buildWrittenFile(command: Command, text: string | null, addedTo: string | null): KnownFile {
+  const before = addedTo === null ? null : findKnownFile(command, addedTo);
   if (text !== null)
     return {
       text: `${before?.text ?? ''}${before === null ? '' : '\n'}${text}`,
@@ -206,19 +206,19 @@ function buildWrittenFile(command: Command, text: string | null, added_to: strin
 /** Returns the paths to which `curl` and `wget` write. */
 function listFetchedPaths(name: string, texts: readonly string[]): readonly string[] {
   const paths: string[] = [];
-  let is_named = false;
+  let isNamed = false;
   for (const [at, text] of texts.entries()) {
     const attached = /^(?:-o|--output=|--output-document=|-O)(.+)$/.exec(text)?.[1];
-    const is_output =
+    const isOutput =
       /^(?:-[a-zA-Z]*o|--output|--output-document)$/.test(text) ||
       (name === 'wget' && /^-[a-zA-Z]*O$/.test(text));
-    if (is_output && texts[at + 1] !== undefined) paths.push(texts[at + 1]!);
+    if (isOutput && texts[at + 1] !== undefined) paths.push(texts[at + 1]!);
     else if (attached !== undefined && !(name === 'curl' && text.startsWith('-O'))) paths.push(attached);
-    is_named ||= is_output || attached !== undefined;
+    isNamed ||= isOutput || attached !== undefined;
   }
-  const takes_name =
-    name === 'curl' ? texts.some((text) => /^(?:-[a-zA-Z]*O[a-zA-Z]*|--remote-name)$/.test(text)) : !is_named;
-  if (!takes_name) return paths;
+  const takesName =
+    name === 'curl' ? texts.some((text) => /^(?:-[a-zA-Z]*O[a-zA-Z]*|--remote-name)$/.test(text)) : !isNamed;
+  if (!takesName) return paths;
   const urls = texts.filter((text) => /^(?:https?:|ftp:)?\/*[\w.-]+\/./.test(text) && !text.startsWith('-'));
   return [
     ...paths,

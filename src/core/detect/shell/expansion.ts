@@ -70,7 +70,7 @@ export function startsChoice(text: string, at: number): boolean {
   BRACES.lastIndex = at;
   if (text[at + 1] === ' ' || text[at + 1] === '}') return false;
   let depth = 0;
-  let has_comma = BRACES.test(text) && text[BRACES.lastIndex - 1] === ',';
+  let hasComma = BRACES.test(text) && text[BRACES.lastIndex - 1] === ',';
   const end = Math.min(text.length, at + 400);
   for (let place = at; place < end; place++) {
     countSteps(1);
@@ -78,10 +78,10 @@ export function startsChoice(text: string, at: number): boolean {
     if (char === '\\') place += 1;
     else if (/[\s;|&<>()]/.test(char)) return false;
     else if (char === '{' && text[place - 1] !== '$') depth += 1;
-    else if (char === ',' && depth === 1) has_comma = true;
+    else if (char === ',' && depth === 1) hasComma = true;
     else if (char === '}') {
       depth -= 1;
-      if (depth === 0) return has_comma;
+      if (depth === 0) return hasComma;
     }
   }
   return false;
@@ -98,11 +98,11 @@ export function readRange(
   const [from, to] = [found[1]!, found[2]!].map((bound) =>
     /\d/.test(bound) ? Number(bound) : bound.charCodeAt(0),
   );
-  const is_number = /\d/.test(found[1]!);
+  const isNumber = /\d/.test(found[1]!);
   const step = from! <= to! ? 1 : -1;
   const values: string[] = [];
   for (let value = from!; values.length < WORDS_MAX && step * value <= step * to!; value += step)
-    values.push(is_number ? String(value) : String.fromCharCode(value));
+    values.push(isNumber ? String(value) : String.fromCharCode(value));
   return { values, end: RANGE.lastIndex };
 }
 
@@ -128,27 +128,27 @@ function takeSubstring(value: string, offset: number, length: number | null): st
 
 /** Applies `${x#a}` and `${x%%b*}`: removes what a pattern with at most one star matches. */
 function trimValue(value: string, how: string): string {
-  const is_front = how.startsWith('#');
-  const is_long = how[1] === how[0];
-  const pattern = how.slice(is_long ? 2 : 1);
+  const isFront = how.startsWith('#');
+  const isLong = how[1] === how[0];
+  const pattern = how.slice(isLong ? 2 : 1);
   const star = pattern.indexOf('*');
   if (star < 0) {
     const fits = matchesPattern(
-      is_front ? value.slice(0, pattern.length) : value.slice(-pattern.length),
+      isFront ? value.slice(0, pattern.length) : value.slice(-pattern.length),
       pattern,
     );
     if (!fits) return value;
-    return is_front ? value.slice(pattern.length) : value.slice(0, value.length - pattern.length);
+    return isFront ? value.slice(pattern.length) : value.slice(0, value.length - pattern.length);
   }
-  if (is_front) {
+  if (isFront) {
     const suffix = pattern.slice(star + 1);
-    const at = is_long ? value.lastIndexOf(suffix) : value.indexOf(suffix, star);
+    const at = isLong ? value.lastIndexOf(suffix) : value.indexOf(suffix, star);
     return at < 0 || !matchesPattern(value.slice(0, star), pattern.slice(0, star))
       ? value
       : value.slice(at + suffix.length);
   }
   const before = pattern.slice(0, star);
-  const at = is_long ? value.indexOf(before) : value.lastIndexOf(before);
+  const at = isLong ? value.indexOf(before) : value.lastIndexOf(before);
   return at < 0 ? value : value.slice(0, at);
 }
 
@@ -161,11 +161,11 @@ function matchesPattern(text: string, pattern: string): boolean {
 
 /** Applies `${x/a/b}` and `${x//a/b}`, for plain patterns only. */
 function replaceInValue(value: string, how: string): string {
-  const is_all = how.startsWith('//');
-  const rest = how.slice(is_all ? 2 : 1).replace(/^[#%]/, '');
+  const isAll = how.startsWith('//');
+  const rest = how.slice(isAll ? 2 : 1).replace(/^[#%]/, '');
   const slash = rest.indexOf('/');
   const pattern = (slash < 0 ? rest : rest.slice(0, slash)).replace(/\\(.)/g, '$1');
   const by = slash < 0 ? '' : rest.slice(slash + 1);
   if (pattern === '') return value;
-  return is_all ? value.replaceAll(pattern, () => by) : value.replace(pattern, () => by);
+  return isAll ? value.replaceAll(pattern, () => by) : value.replace(pattern, () => by);
 }

@@ -54,12 +54,12 @@ function findByTests(words: readonly ShellWord[]): readonly string[] {
   const tests = first < 0 ? [] : texts.slice(first);
   const depth = tests[tests.indexOf('-maxdepth') + 1];
   if (depth === '0' && tests.includes('-maxdepth')) return places;
-  const is_flat = depth === '1' && tests.includes('-maxdepth');
+  const isFlat = depth === '1' && tests.includes('-maxdepth');
   const names = findNames(tests);
   const rest = names.length === 0 ? ['**'] : names;
   const paths = places.flatMap((place) =>
     rest.flatMap((name) => {
-      if (name === '**' || is_flat) return joinPath(place, name === '**' && is_flat ? '*' : name);
+      if (name === '**' || isFlat) return joinPath(place, name === '**' && isFlat ? '*' : name);
       const below = joinPath(place, `**/${name}`);
       return /^[\w@.-]+$/.test(name) ? [joinPath(place, name), below] : below;
     }),
@@ -96,9 +96,9 @@ function findByPattern(words: readonly ShellWord[]): readonly string[] {
   const operands = own.filter((text, at) => !text.startsWith('-') && !FD_VALUE.test(own[at - 1] ?? ''));
   const extensions = own.filter((_, at) => /^(?:-e|--extension)$/.test(own[at - 1] ?? ''));
   const [pattern = '.', ...places] = operands;
-  const is_all = extensions.length === 0 && (pattern === '.' || pattern === '' || MATCHES_ALL.test(pattern));
+  const isAll = extensions.length === 0 && (pattern === '.' || pattern === '' || MATCHES_ALL.test(pattern));
   const names =
-    extensions.length > 0 ? extensions.map((each) => `**/*.${each}`) : [is_all ? '**' : `**/${SOME_NAME}`];
+    extensions.length > 0 ? extensions.map((each) => `**/*.${each}`) : [isAll ? '**' : `**/${SOME_NAME}`];
   return (places.length === 0 ? ['.'] : places)
     .slice(0, PATTERNS_MAX)
     .flatMap((place) => names.map((name) => joinPath(place, name)))

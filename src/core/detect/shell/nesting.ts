@@ -4,19 +4,19 @@
  */
 
 /** Returns the offset of the `)` that closes a parenthesis opened just before `from`; `to` if there is none. */
-export function findClosingParen(text: string, from: number, has_escapes: boolean, to = text.length): number {
+export function findClosingParen(text: string, from: number, hasEscapes: boolean, to = text.length): number {
   const open: string[] = ['('];
-  const here_documents: string[] = [];
+  const hereDocuments: string[] = [];
   for (let at = from; at < to; at++) {
     const char = text[at]!;
     const around = open[open.length - 1]!;
-    if (char === '\\' && has_escapes) at += 1;
+    if (char === '\\' && hasEscapes) at += 1;
     else if (around === '"') trackQuotes(char, text, at, open);
     else if (char === '#' && /[\s;(|&]/.test(text[at - 1] ?? ' ')) at = findLineEnd(text, at);
     else if (char === "'") at = findClosingQuote(text, at + 1, "'");
     else if (char === '"') open.push('"');
-    else if (char === '<') at = addHereDocumentEnd(text, at, here_documents);
-    else if (char === '\n' && here_documents.length > 0) at = findBodiesEnd(text, at, here_documents);
+    else if (char === '<') at = addHereDocumentEnd(text, at, hereDocuments);
+    else if (char === '\n' && hereDocuments.length > 0) at = findBodiesEnd(text, at, hereDocuments);
     else if (char === '(') open.push('(');
     else if (char === 'c' || char === 'e') markCase(text, at, open);
     else if (char === ')' && around !== 'case') {
@@ -43,11 +43,11 @@ function addHereDocumentEnd(text: string, at: number, ends: string[]): number {
 function findBodiesEnd(text: string, at: number, ends: string[]): number {
   let line = at + 1;
   for (const end of ends.splice(0)) {
-    let is_over = false;
-    while (line < text.length && !is_over) {
-      const line_end = findLineEnd(text, line);
-      is_over = line_end - line <= end.length + 64 && text.slice(line, line_end).trim() === end;
-      line = line_end + 1;
+    let isOver = false;
+    while (line < text.length && !isOver) {
+      const lineEnd = findLineEnd(text, line);
+      isOver = lineEnd - line <= end.length + 64 && text.slice(line, lineEnd).trim() === end;
+      line = lineEnd + 1;
     }
   }
   return line - 2;
@@ -77,12 +77,12 @@ export function findLineEnd(text: string, from: number): number {
  */
 export function findClosingBrace(text: string, from: number, to: number): number {
   let depth = 1;
-  let is_quoted = false;
+  let isQuoted = false;
   for (let at = from; at < to; at++) {
     const char = text[at]!;
     if (char === '\\') at += 1;
-    else if (char === '"') is_quoted = !is_quoted;
-    else if (char === "'" && !is_quoted) at = findClosingQuote(text, at + 1, "'");
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (char === "'" && !isQuoted) at = findClosingQuote(text, at + 1, "'");
     else if (char === '`') at = findClosingBacktick(text, at + 1, to);
     else if (char === '$' && text[at + 1] === '(') at = findClosingParen(text, at + 2, true, to);
     else if (char === '$' && text[at + 1] === '{') {

@@ -24,10 +24,10 @@ function sortWords(words: readonly ShellWord[]): CommandArguments {
   const flags = new Set<string>();
   const values = new Map<string, string>();
   const operands: string[] = [];
-  let is_over = false;
+  let isOver = false;
   for (const [at, { text }] of words.entries()) {
-    if (is_over || !text.startsWith('-') || text === '-') operands.push(text);
-    else if (text === '--') is_over = true;
+    if (isOver || !text.startsWith('-') || text === '-') operands.push(text);
+    else if (text === '--') isOver = true;
     else addFlag(text, words[at + 1]?.text, flags, values);
   }
   return { flags, values, operands };
@@ -57,8 +57,8 @@ const TEXT_TAIL_UNITS = 1000;
  */
 export const joinWords: (command: Command) => string = memoize(({ words }) => {
   const whole = ` ${words.map(({ text }) => text).join(' ')} `;
-  const is_long = whole.length > TEXT_HEAD_UNITS + TEXT_TAIL_UNITS;
-  return is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
+  const isLong = whole.length > TEXT_HEAD_UNITS + TEXT_TAIL_UNITS;
+  return isLong ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
 });
 
 /** Returns whether any of the flags is set. */

@@ -85,21 +85,21 @@ function computeWrappedOutput(command: Command): string | null {
 /** `mktemp` makes a new path in the folder for temporary files, or from a template with a folder. */
 function formatTemporaryPath(texts: readonly string[]): string {
   const template = texts.find((text) => !text.startsWith('-') && text.includes('/'));
-  const is_elsewhere = texts.some((text) => /^(?:-p|--tmpdir=)/.test(text));
-  return template === undefined || is_elsewhere ? `${template ?? '$TMPDIR'}/tmp.x` : template;
+  const isElsewhere = texts.some((text) => /^(?:-p|--tmpdir=)/.test(text));
+  return template === undefined || isElsewhere ? `${template ?? '$TMPDIR'}/tmp.x` : template;
 }
 
 /** Returns what a program reads: the files and substitutions that it names, or else its input. */
 function readFileOperands(command: Command): string | null {
   const { name, words } = command;
   const texts: string[] = [];
-  const is_file = name !== 'tee' && name !== 'xargs' && name !== '';
-  for (const { text, output } of is_file ? words : []) {
+  const isFile = name !== 'tee' && name !== 'xargs' && name !== '';
+  for (const { text, output } of isFile ? words : []) {
     const known = output ?? findKnownFile(command, text)?.text ?? null;
     if (known !== null) texts.push(known);
   }
-  const has_files = is_file && words.some(({ text }) => !/^[-+]|^\d+$/.test(text) && text !== '<()');
-  if (texts.length === 0 && has_files && !/grep$|^(?:fold|iconv|head|tail)$/.test(name)) return null;
+  const hasFiles = isFile && words.some(({ text }) => !/^[-+]|^\d+$/.test(text) && text !== '<()');
+  if (texts.length === 0 && hasFiles && !/grep$|^(?:fold|iconv|head|tail)$/.test(name)) return null;
   if (texts.length === 0) texts.push(...findInput(command), ...findSubstitutedInput(words));
   return texts.length === 0 ? null : texts.join('\n');
 }
@@ -155,8 +155,8 @@ function decodeHex(input: string): string {
 /** Applies `tr a-z A-Z` or `tr -d x`. */
 function translateUnits(input: string, texts: readonly string[]): string {
   const [from = '', to = ''] = texts.filter((text) => !/^-[a-z]+$/i.test(text)).map(expandUnits);
-  const is_deleting = texts.some((text) => /^-[a-z]*d/.test(text));
-  const map = new Map([...from].map((char, at) => [char, is_deleting ? '' : (to[at] ?? to.at(-1) ?? char)]));
+  const isDeleting = texts.some((text) => /^-[a-z]*d/.test(text));
+  const map = new Map([...from].map((char, at) => [char, isDeleting ? '' : (to[at] ?? to.at(-1) ?? char)]));
   return [...input].map((char) => map.get(char) ?? char).join('');
 }
 
@@ -187,9 +187,9 @@ function applySed(input: string, texts: readonly string[]): string {
 function formatEcho(words: readonly ShellWord[]): string {
   const texts = words.map(({ text }) => text);
   const at = texts.findIndex((text) => !/^-[neE]+$/.test(text));
-  const is_escaped = texts.slice(0, Math.max(0, at)).some((text) => text.includes('e'));
+  const isEscaped = texts.slice(0, Math.max(0, at)).some((text) => text.includes('e'));
   const line = texts.filter((text) => !/^-[neE]+$/.test(text)).join(' ');
-  return is_escaped ? decodeCEscapes(line) : line.replaceAll('\\n', '\n');
+  return isEscaped ? decodeCEscapes(line) : line.replaceAll('\\n', '\n');
 }
 
 const FORMATS_MAX = 40;

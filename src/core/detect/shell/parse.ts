@@ -109,15 +109,15 @@ function readOperator(parser: Parser, char: string): void {
     readRedirection(parser, char);
     return;
   }
-  const is_pipe = char === '|' && next !== '|';
-  const ends_case = char === ';' && (next === ';' || next === '&');
-  if (ends_case) parser.is_pattern_next = parser.cases > 0;
+  const isPipe = char === '|' && next !== '|';
+  const endsCase = char === ';' && (next === ';' || next === '&');
+  if (endsCase) parser.is_pattern_next = parser.cases > 0;
   cursor.at += next === char || (char !== '&' && next === '&') ? 2 : 1;
-  if (ends_case && next === ';' && cursor.text[cursor.at] === '&') cursor.at += 1;
-  finishCommand(parser, is_pipe);
-  parser.previous = is_pipe ? parser.last : null;
+  if (endsCase && next === ';' && cursor.text[cursor.at] === '&') cursor.at += 1;
+  finishCommand(parser, isPipe);
+  parser.previous = isPipe ? parser.last : null;
   // `(a; b) | c`: the last command ended before.
-  if (is_pipe && parser.last !== null) parser.last.feeds_pipe = true;
+  if (isPipe && parser.last !== null) parser.last.feeds_pipe = true;
 }
 
 function readParen(parser: Parser, char: string): void {
@@ -132,9 +132,9 @@ function readParen(parser: Parser, char: string): void {
       return;
     }
   }
-  const is_name = parser.words.length === 1 && parser.redirections.length === 0;
-  const is_definition = char === '(' && is_name && cursor.text[cursor.at + 1] === ')';
-  if (is_definition) {
+  const isName = parser.words.length === 1 && parser.redirections.length === 0;
+  const isDefinition = char === '(' && isName && cursor.text[cursor.at + 1] === ')';
+  if (isDefinition) {
     defineFunction(parser, parser.words[0]!.text);
     cursor.at += 2;
     return;
@@ -187,8 +187,13 @@ function readRedirection(parser: Parser, char: string): void {
   const redirection: Redirection = { operator, target: word.text };
   parser.redirections.push(redirection);
   if (operator === '<<' || operator === '<<-') {
-    const is_literal = word.is_quoted || cursor.text[from] === '\\';
-    parser.here_documents.push({ redirection, end: word.text, is_literal, is_indented: operator === '<<-' });
+    const isLiteral = word.is_quoted || cursor.text[from] === '\\';
+    parser.here_documents.push({
+      redirection,
+      end: word.text,
+      is_literal: isLiteral,
+      is_indented: operator === '<<-',
+    });
   }
 }
 
@@ -202,8 +207,8 @@ function readProcess(parser: Parser, char: string): void {
   cursor.inner.push({ from, to: end, is_fed: char === '>' });
   cursor.at = end + 1;
   parser.end = cursor.at;
-  const is_short = char === '<' && end - from < PROCESS_UNITS_MAX;
-  const output = is_short ? cursor.evaluate(cursor.text.slice(from, end)) : null;
+  const isShort = char === '<' && end - from < PROCESS_UNITS_MAX;
+  const output = isShort ? cursor.evaluate(cursor.text.slice(from, end)) : null;
   const text = char === '<' ? '<()' : '>()';
   parser.words.push(output === null ? { text, is_quoted: false } : { text, is_quoted: false, output });
 }
@@ -242,17 +247,17 @@ function addWord(parser: Parser): void {
     return;
   }
   const next = cursor.text[cursor.at];
-  const is_descriptor = (next === '<' || next === '>') && /^\d{1,3}$/.test(word.text) && !word.is_quoted;
-  if (is_descriptor) return;
-  const is_first = parser.words.length === 0;
-  if (is_first && !word.is_quoted && isKeyword(parser, word.text)) return;
+  const isDescriptor = (next === '<' || next === '>') && /^\d{1,3}$/.test(word.text) && !word.is_quoted;
+  if (isDescriptor) return;
+  const isFirst = parser.words.length === 0;
+  if (isFirst && !word.is_quoted && isKeyword(parser, word.text)) return;
   if (parser.is_name_next) {
     defineFunction(parser, word.text);
     return;
   }
   beginCommand(parser, from);
   parser.end = cursor.at;
-  if (is_first && readAssignment(parser, word, from)) return;
+  if (isFirst && readAssignment(parser, word, from)) return;
   if (next === '(' && /^\w+\+?=$/.test(word.text)) {
     // `declare -a x=(rm -rf /)`
     assignVariable(cursor.variables, word.text.replace(/\+?=$/, ''), readArray(cursor));
@@ -311,8 +316,8 @@ function readAssignment(parser: Parser, word: ShellWord, from: number): boolean 
   const name = found[1]!;
   const written = cursor.text[cursor.at] === '(' ? readArray(cursor) : word.text.slice(found[0].length);
   const before = found[0].endsWith('+=') ? (cursor.variables.get(name) ?? '') : '';
-  const is_added = before !== '' && cursor.text[cursor.at - 1] === ')';
-  const value = is_added ? `${before}${LIST_MARK}${written}` : before + written;
+  const isAdded = before !== '' && cursor.text[cursor.at - 1] === ')';
+  const value = isAdded ? `${before}${LIST_MARK}${written}` : before + written;
   parser.assignments.push({ name, value: removeMarks(value) });
   assignVariable(cursor.variables, name, value);
   return true;

@@ -62,7 +62,7 @@ export function beginCommand(parser: Parser, from: number): void {
 }
 
 /** Ends the current command, if there is one. */
-export function finishCommand(parser: Parser, feeds_pipe = false): void {
+export function finishCommand(parser: Parser, feedsPipe = false): void {
   const { words, assignments, redirections, script, cursor } = parser;
   if (words.length + assignments.length + redirections.length > 0) {
     const program = words[0]?.text ?? '';
@@ -76,7 +76,7 @@ export function finishCommand(parser: Parser, feeds_pipe = false): void {
       start,
       end,
       previous: parser.previous,
-      feeds_pipe,
+      feeds_pipe: feedsPipe,
       depth: script.depth,
       within: script.within,
       code: null,
@@ -89,9 +89,9 @@ export function finishCommand(parser: Parser, feeds_pipe = false): void {
     spendWork(cursor.work, COMMAND_WORK);
     parser.last = command;
     // A program named by a substitution runs what the substitution prints, as a shell does.
-    const is_run =
+    const isRun =
       program.includes('$()') || words.slice(0, 6).some(({ text }) => RUNNERS.has(getProgramName(text)));
-    parser.pending.push({ command, inner: takeInnerScripts(parser, is_run, command) });
+    parser.pending.push({ command, inner: takeInnerScripts(parser, isRun, command) });
     if (parser.here_documents.length === 0) flushPending(parser);
   }
   parser.words = [];
@@ -130,10 +130,10 @@ const RUNNERS = new Set([
   'go',
 ]);
 
-/** Returns the scripts inside the words of a command just read; `is_run` says whether their output runs. */
+/** Returns the scripts inside the words of a command just read; `isRun` says whether their output runs. */
 export function takeInnerScripts(
   parser: Parser,
-  is_run: boolean,
+  isRun: boolean,
   around: Command | null,
 ): readonly ShellScript[] {
   const { script, cursor } = parser;
@@ -143,7 +143,7 @@ export function takeInnerScripts(
       text: cursor.text.slice(from, to),
       place: 'offset' in script.place ? { offset: script.place.offset + from } : script.place,
       depth: script.depth + 1,
-      within: [...script.within, is_run ? '$(eval)' : '$()'],
+      within: [...script.within, isRun ? '$(eval)' : '$()'],
       previous: is_fed === true ? around : null,
     }),
   );

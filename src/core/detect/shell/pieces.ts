@@ -50,13 +50,13 @@ export function readHereDocument(cursor: ShellCursor, document: HereDocument): v
   const from = cursor.at;
   let line = from;
   while (line < text.length) {
-    const line_end = text.indexOf('\n', line);
-    const end = line_end < 0 ? text.length : line_end;
-    const is_end =
+    const lineEnd = text.indexOf('\n', line);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    const isEnd =
       end - line <= document.end.length + 64 &&
       (document.is_indented ? text.slice(line, end).trim() : text.slice(line, end).trimEnd()) ===
         document.end;
-    if (is_end) {
+    if (isEnd) {
       document.redirection.target = text.slice(from, line);
       cursor.at = Math.min(text.length, end + 1);
       if (!document.is_literal) addInnerScripts(cursor, from, line);
@@ -88,9 +88,9 @@ export function readArray(cursor: ShellCursor): string {
  * Returns the words that one word expands to: an alias at the start of a command, `{rm,-rf,/}`, a list (`"$@"`), or
  * an unquoted variable (`x='rm -rf /'; $x`); `null` if it does not expand.
  */
-export function splitWord(cursor: ShellCursor, word: ShellWord, is_first: boolean): readonly string[] | null {
+export function splitWord(cursor: ShellCursor, word: ShellWord, isFirst: boolean): readonly string[] | null {
   const { is_quoted, text } = word;
-  const alias = is_first && !is_quoted ? cursor.variables.get(buildAliasKey(text)) : undefined;
+  const alias = isFirst && !is_quoted ? cursor.variables.get(buildAliasKey(text)) : undefined;
   if (alias !== undefined && tryToSpend(cursor.work, alias.length)) return alias.trim().split(/\s+/);
   const { marked, is_splitting } = cursor;
   const words = marked === null ? null : expandMarks(marked, cursor.work);

@@ -153,8 +153,8 @@ function evaluateScript(text: string, dialect: ShellDialect, run: ReadingRun): s
   // `$(which a || which b)`
   if (first !== undefined && /^(?:which|command|type)$/.test(first.name)) return computeOutput(first);
   const last = commands.at(-1) ?? null;
-  const is_pipeline = commands.every((command, at) => at === 0 || command.previous === commands[at - 1]);
-  return is_pipeline ? computeOutput(last) : null;
+  const isPipeline = commands.every((command, at) => at === 0 || command.previous === commands[at - 1]);
+  return isPipeline ? computeOutput(last) : null;
 }
 
 /** Appends items one by one, because `push(...items)` passes them on the stack, which is limited. */

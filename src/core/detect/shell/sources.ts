@@ -77,9 +77,9 @@ export function findPackedFile({ name, words }: Command): string | null {
   const operands = texts.filter((text) => !text.startsWith('-'));
   const getAfter = (flag: RegExp) => texts[texts.findIndex((text) => flag.test(text)) + 1 || texts.length];
   if (/^(?:bsd|g)?tar$/.test(name)) {
-    const is_created = /^-?[a-zA-Z]*[cru]/.test(texts[0] ?? '') || texts.includes('--create');
+    const isCreated = /^-?[a-zA-Z]*[cru]/.test(texts[0] ?? '') || texts.includes('--create');
     const attached = texts.find((text) => text.startsWith('--file='))?.slice(7);
-    return is_created ? (attached ?? getAfter(/^-?[a-zA-Z]*f$|^--file$/) ?? null) : null;
+    return isCreated ? (attached ?? getAfter(/^-?[a-zA-Z]*f$|^--file$/) ?? null) : null;
   }
   if (name === 'zip') return operands[0] ?? null;
   if (/^(?:7z[az]?|rar)$/.test(name)) return operands[1] ?? null;

@@ -66,7 +66,7 @@ export function unwrapCommand(command: Command, shared: ShellState): WrappedComm
 
 function unwrapByName(command: Command, { work, wrappers }: ShellState): WrappedCommands {
   const { name } = command;
-  const is_declared = wrappers.includes(name);
+  const isDeclared = wrappers.includes(name);
   if (name === 'find' || name === 'fd') return unwrapFind(command);
   if (SHELLS.has(name)) return unwrapShell(command);
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk') return unwrapAwk(command);
@@ -75,8 +75,8 @@ function unwrapByName(command: Command, { work, wrappers }: ShellState): Wrapped
     return unwrapInterpreter(command);
   const found = [
     findInterpreterFlags(name) !== undefined ? unwrapInterpreter(command) : NO_COMMANDS,
-    is_declared || WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name)
-      ? unwrapWrapper(command, work, is_declared)
+    isDeclared || WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name)
+      ? unwrapWrapper(command, work, isDeclared)
       : NO_COMMANDS,
     hasShellEscape(name) ? buildScripts(command, findEscapedScripts(command), 'posix') : NO_COMMANDS,
   ];
@@ -103,8 +103,8 @@ function unwrapUnknown(command: Command): WrappedCommands {
   const at = words
     .slice(0, UNKNOWN_WORDS_MAX)
     .findIndex(({ text, is_quoted }) => !is_quoted && WRAPPED_PROGRAMS.has(getProgramName(text)));
-  const has_input = at + 1 < words.length || command.redirections.length > 0;
-  const inner = at < 0 || !has_input ? null : buildInnerCommand(command, words.slice(at), name);
+  const hasInput = at + 1 < words.length || command.redirections.length > 0;
+  const inner = at < 0 || !hasInput ? null : buildInnerCommand(command, words.slice(at), name);
   return inner === null ? NO_COMMANDS : { commands: [inner], scripts: [] };
 }
 
@@ -132,8 +132,8 @@ function unwrapFile(command: Command): WrappedCommands {
   if (files === null || program === '') return NO_COMMANDS;
   const path = name === '.' || name === 'source' ? command.words[0]?.text : program;
   const text = path === undefined ? null : (findKnownFile(command, path)?.text ?? null);
-  const is_path = program.includes('/') || path !== program;
-  return text === null || !is_path ? NO_COMMANDS : unwrapContent(command, text);
+  const isPath = program.includes('/') || path !== program;
+  return text === null || !isPath ? NO_COMMANDS : unwrapContent(command, text);
 }
 
 /** Unwraps the content of an executed file: a shell script, or the language that its first line names. */
@@ -229,8 +229,8 @@ function unwrapFind(command: Command): WrappedCommands {
   const found = (findSearchedPaths(command) ?? []).map((text): ShellWord => ({ text, is_quoted: false }));
   const commands = listFindCalls(words).flatMap((call, at) => {
     const filled = call.flatMap((word) => (word.text === '{}' ? found : word));
-    const is_added = command.name !== 'find' && !call.some(({ text }) => text.includes('{'));
-    const inner = buildInnerCommand(command, is_added ? [...filled, ...found] : filled, 'find');
+    const isAdded = command.name !== 'find' && !call.some(({ text }) => text.includes('{'));
+    const inner = buildInnerCommand(command, isAdded ? [...filled, ...found] : filled, 'find');
     if (inner === null) return [];
     // Only the first command reads the input.
     return at === 0 ? inner : { ...inner, redirections: [], previous: null };
@@ -268,19 +268,20 @@ function readShellOptions(words: readonly ShellWord[]): {
   readonly has_script: boolean;
   readonly at: number;
 } {
-  let has_script = false;
+  let hasScript = false;
   let at = 0;
   for (; at < words.length; at++) {
     const { text } = words[at]!;
-    if (text === '--' || text === '-') return { has_script, at: has_script || text === '--' ? at + 1 : at };
+    if (text === '--' || text === '-')
+      return { has_script: hasScript, at: hasScript || text === '--' ? at + 1 : at };
     if (!/^[-+]./.test(text)) break;
     if (SHELL_OPTIONS_WITH_VALUE.test(text)) at += 1;
     if (text.startsWith('--')) continue;
-    has_script ||= text.includes('c');
+    hasScript ||= text.includes('c');
     // Each `o` takes the name of an option from the next word: `-euo pipefail`.
     at += text.replace(/[^oO]/g, '').length;
   }
-  return { has_script, at };
+  return { has_script: hasScript, at };
 }
 
 function buildScripts(command: Command, texts: readonly string[], dialect: ShellDialect): WrappedCommands {
@@ -318,13 +319,13 @@ function findModuleCall(command: Command): Command | null {
 /** Unwraps source code, and what it passes to a shell. */
 function unwrapCode(command: Command, texts: readonly string[]): WrappedCommands {
   const { name } = command;
-  const has_backticks = name === 'perl' || name === 'ruby' || name === 'php';
+  const hasBackticks = name === 'perl' || name === 'ruby' || name === 'php';
   const deletions = texts
     .flatMap(listCodeDeletions)
     .flatMap(({ path, is_recursive }) =>
       path === null ? [] : [['rm', ...(is_recursive ? ['-rf'] : []), '--', path]],
     );
-  const same_effect = [...deletions, ...texts.flatMap(listStoreCommands)].flatMap((words) => {
+  const sameEffect = [...deletions, ...texts.flatMap(listStoreCommands)].flatMap((words) => {
     const quoted = words.map((text): ShellWord => ({ text, is_quoted: true }));
     return buildInnerCommand({ ...command, previous: null, redirections: [] }, quoted, name) ?? [];
   });
@@ -337,9 +338,9 @@ function unwrapCode(command: Command, texts: readonly string[]): WrappedCommands
     redirections: [],
   }));
   return {
-    commands: [...codes, ...same_effect],
+    commands: [...codes, ...sameEffect],
     scripts: texts
-      .flatMap((code) => findShellTexts(code, has_backticks))
+      .flatMap((code) => findShellTexts(code, hasBackticks))
       .map((text) => buildInnerScript(command, text, 'posix')),
   };
 }
@@ -372,8 +373,8 @@ function unwrapXargs(command: Command, rest: readonly ShellWord[], work: WorkBud
       : printed.split(findSeparator(command), ALTERNATIVES_MAX).filter((text) => text !== '');
   const filled = fillPlaceholders(rest, mark, values, work);
   // Words that are appended can hide the target that is written out: `ls | xargs cp a /dev/sda`.
-  const has_both = filled.length > rest.length && !DELETES_WORDS.test(getProgramName(rest[0]?.text ?? ''));
-  const commands = (has_both ? [filled, rest] : [filled]).flatMap(
+  const hasBoth = filled.length > rest.length && !DELETES_WORDS.test(getProgramName(rest[0]?.text ?? ''));
+  const commands = (hasBoth ? [filled, rest] : [filled]).flatMap(
     (words) => buildInnerCommand(command, words, 'xargs') ?? [],
   );
   return { commands, scripts: [] };

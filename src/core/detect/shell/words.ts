@@ -50,15 +50,15 @@ const ENDS_WINDOWS = new Set(' \t\r\n;|&(){}<>,');
 export function readWord(cursor: ShellCursor): ShellWord {
   const ends = cursor.dialect === 'posix' ? ENDS_POSIX : ENDS_WINDOWS;
   let text = '';
-  let is_quoted = false;
-  let has_glob = false;
+  let isQuoted = false;
+  let hasGlob = false;
   let choices = 0;
   const from = cursor.at;
   cursor.is_splitting = false;
   while (cursor.at < cursor.text.length) {
     const char = cursor.text[cursor.at]!;
     if (ends.has(char)) break;
-    if (char === '*' || char === '?' || char === '[') has_glob = true;
+    if (char === '*' || char === '?' || char === '[') hasGlob = true;
     else if (cursor.dialect === 'posix' && (char === '{' || choices > 0)) {
       const mark = readChoice(cursor, char, choices);
       if (mark !== null) {
@@ -72,16 +72,18 @@ export function readWord(cursor: ShellCursor): ShellWord {
       if (text !== '') break;
       continue;
     }
-    if (char === '"' || char === "'") is_quoted = true;
+    if (char === '"' || char === "'") isQuoted = true;
     text += readPiece(cursor, char);
   }
   cursor.marked = hasMarks(text) ? text : null;
   const plain = removeMarks(text);
   if (plain.startsWith('~') && /^(?:\\|["'])~/.test(cursor.text.slice(from, from + 2)))
-    return { text: plain, is_quoted, is_name: true };
-  if (is_quoted && isOneQuotation(cursor.text, from, cursor.at))
-    return { text: plain, is_quoted, is_literal: true };
-  return has_glob ? { text: plain, is_quoted, has_glob } : { text: plain, is_quoted };
+    return { text: plain, is_quoted: isQuoted, is_name: true };
+  if (isQuoted && isOneQuotation(cursor.text, from, cursor.at))
+    return { text: plain, is_quoted: isQuoted, is_literal: true };
+  return hasGlob
+    ? { text: plain, is_quoted: isQuoted, has_glob: hasGlob }
+    : { text: plain, is_quoted: isQuoted };
 }
 
 /** Reads `{a,b}` outside of quotes, unit by unit: its mark, or `null` if the unit is not a mark. */
@@ -127,9 +129,9 @@ function readPiece(cursor: ShellCursor, char: string): string {
 
 /** Reads an escape of Windows: the backtick in PowerShell, the caret in `cmd`. */
 function readWindows(cursor: ShellCursor, char: string): string {
-  const is_escape = char === '`' || char === '^';
-  cursor.at += is_escape ? 2 : 1;
-  if (!is_escape) return char;
+  const isEscape = char === '`' || char === '^';
+  cursor.at += isEscape ? 2 : 1;
+  if (!isEscape) return char;
   const escaped = cursor.text[cursor.at - 1] ?? '';
   return escaped === '\n' || escaped === '\r' ? '' : escaped;
 }
@@ -146,13 +148,13 @@ function readSingle(cursor: ShellCursor, from: number): string {
   return cursor.text.slice(from, end);
 }
 
-function readBacktick(cursor: ShellCursor, is_quoted: boolean): string {
+function readBacktick(cursor: ShellCursor, isQuoted: boolean): string {
   const end = findClosingBacktick(cursor.text, cursor.at + 1);
   spendWork(cursor.work, end - cursor.at);
   const from = cursor.at + 1;
   cursor.inner.push({ from, to: end });
   cursor.at = end + 1;
-  return readOutput(cursor, from, end, is_quoted);
+  return readOutput(cursor, from, end, isQuoted);
 }
 
 function readDouble(cursor: ShellCursor): string {
@@ -185,32 +187,32 @@ function readQuotedEscape(cursor: ShellCursor): string {
   return '$`"\\'.includes(escaped) ? escaped : `\\${escaped}`;
 }
 
-function readDollar(cursor: ShellCursor, is_quoted: boolean): string {
+function readDollar(cursor: ShellCursor, isQuoted: boolean): string {
   const { text, at } = cursor;
   const next = text[at + 1];
-  if (next === '(') return readSubstitution(cursor, is_quoted);
-  if (next === "'" && !is_quoted && cursor.dialect === 'posix') return readAnsi(cursor);
-  if (next === '"' && !is_quoted) {
+  if (next === '(') return readSubstitution(cursor, isQuoted);
+  if (next === "'" && !isQuoted && cursor.dialect === 'posix') return readAnsi(cursor);
+  if (next === '"' && !isQuoted) {
     cursor.at += 1;
     return '';
   }
-  if (next === '{') return readBraced(cursor, is_quoted);
+  if (next === '{') return readBraced(cursor, isQuoted);
   const name =
     cursor.dialect === 'posix' ? /[A-Za-z_]\w{0,80}|[0-9@*#?$!-]/y : /[A-Za-z_][\w:]{0,80}|[0-9@*#?$!-]/y;
   name.lastIndex = at + 1;
   const found = name.exec(text);
   cursor.at = found === null ? at + 1 : name.lastIndex;
-  if (!is_quoted) cursor.is_splitting = true;
+  if (!isQuoted) cursor.is_splitting = true;
   return found === null ? '$' : fillVariable(cursor, found[0]);
 }
 
-function readSubstitution(cursor: ShellCursor, is_quoted: boolean): string {
+function readSubstitution(cursor: ShellCursor, isQuoted: boolean): string {
   const { text, at, dialect } = cursor;
-  const is_arithmetic = text[at + 2] === '(';
+  const isArithmetic = text[at + 2] === '(';
   const end = findClosingParen(text, at + 2, dialect === 'posix');
   spendWork(cursor.work, end - at);
   cursor.at = end + 1;
-  if (is_arithmetic && text[end - 1] === ')') {
+  if (isArithmetic && text[end - 1] === ')') {
     addInnerScripts(cursor, at + 3, end - 1);
     return '0';
   }
@@ -218,7 +220,7 @@ function readSubstitution(cursor: ShellCursor, is_quoted: boolean): string {
   if (/^[A-Z][A-Z0-9_]{1,40}$/.test(text.slice(at + 2, Math.min(end, at + 50))))
     return `$${text.slice(at + 2, end)}`;
   cursor.inner.push({ from: at + 2, to: end });
-  return readOutput(cursor, at + 2, end, is_quoted);
+  return readOutput(cursor, at + 2, end, isQuoted);
 }
 
 /** The most UTF-16 units of a substitution whose output is computed. */
@@ -228,13 +230,13 @@ const PRINTS =
   /^\s*(?:echo|printf|cat|find|fd|ls|git ls-files|mktemp|pwd|python3?|node|perl|ruby|php|awk|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube|<|[\w./-]*\/echo)(?:[\s<]|$)/;
 
 /** Returns what a substitution prints, `$()` if unknown. Without quotes it is split at blanks. */
-function readOutput(cursor: ShellCursor, from: number, to: number, is_quoted: boolean): string {
+function readOutput(cursor: ShellCursor, from: number, to: number, isQuoted: boolean): string {
   if (to - from > EVALUATED_UNITS_MAX) return '$()';
   const script = cursor.text.slice(from, to);
   if (script.trim() === '') return '';
   const output = PRINTS.test(script) ? cursor.evaluate(script) : null;
   if (output === null || hasMarks(output) || !tryToSpend(cursor.work, output.length)) return '$()';
-  if (!is_quoted) cursor.is_splitting = true;
+  if (!isQuoted) cursor.is_splitting = true;
   return output.replace(/\n+$/, '');
 }
 
@@ -274,12 +276,12 @@ const BRACED_UNITS_MAX = 1000;
  * Reads `${NAME}`, `${NAME:-word}` or `${#NAME}`. The default word is used if the variable is unknown. Scripts in the
  * word run.
  */
-function readBraced(cursor: ShellCursor, is_quoted: boolean): string {
+function readBraced(cursor: ShellCursor, isQuoted: boolean): string {
   const from = cursor.at + 2;
   const to = Math.min(cursor.text.length, from + BRACED_UNITS_MAX);
-  const is_looked_at = cursor.work.left >= 0;
-  const end = is_looked_at ? findClosingBrace(cursor.text, from, to) : -1;
-  if (is_looked_at) spendWork(cursor.work, (end < 0 ? to : end) - from);
+  const isLookedAt = cursor.work.left >= 0;
+  const end = isLookedAt ? findClosingBrace(cursor.text, from, to) : -1;
+  if (isLookedAt) spendWork(cursor.work, (end < 0 ? to : end) - from);
   if (end < 0) {
     cursor.at = from;
     return '$';
@@ -289,9 +291,9 @@ function readBraced(cursor: ShellCursor, is_quoted: boolean): string {
   if (/[$`]/.test(inside)) addInnerScripts(cursor, from, end);
   const found = BRACED.exec(inside);
   if (found === null) return '$';
-  const [{ length }, is_indirect, name, index] = found;
-  if (!is_quoted || index === '@') cursor.is_splitting = true;
-  return expandVariable(cursor, is_indirect === '!', name!, index, inside.slice(length));
+  const [{ length }, isIndirect, name, index] = found;
+  if (!isQuoted || index === '@') cursor.is_splitting = true;
+  return expandVariable(cursor, isIndirect === '!', name!, index, inside.slice(length));
 }
 
 const BRACED = /^(!?)([A-Za-z_][A-Za-z0-9_]*|\d{1,3}|[@*])(?:\[([^\]]{0,40})\])?/;
@@ -301,24 +303,24 @@ const BEGINS_WITH_SLASH = /^(?:HOME|PATH|PWD|OLDPWD|SHELL)$/;
 /** Returns the value of `${name}` with its modification. */
 function expandVariable(
   cursor: ShellCursor,
-  is_indirect: boolean,
+  isIndirect: boolean,
   named: string,
   index: string | undefined,
   how: string,
 ): string {
-  const pointed = is_indirect ? getVariable(cursor, named) : named;
+  const pointed = isIndirect ? getVariable(cursor, named) : named;
   const name = pointed !== undefined && /^\w+$|^[@*]$/.test(pointed) ? pointed : named;
   const value = getVariable(cursor, name);
-  const default_word = /^(:?[-=+])([\s\S]*)$/.exec(how);
-  if (default_word !== null) {
-    const [, operator, word] = default_word;
-    const is_other = operator!.endsWith('+');
+  const defaultWord = /^(:?[-=+])([\s\S]*)$/.exec(how);
+  if (defaultWord !== null) {
+    const [, operator, word] = defaultWord;
+    const isOther = operator!.endsWith('+');
     if (operator!.endsWith('=') && value === undefined)
       assignVariable(cursor.variables, name, readDefaultWord(cursor, word!));
-    if (is_other ? value !== undefined || !/[$`]/.test(word!) : value === undefined)
+    if (isOther ? value !== undefined || !/[$`]/.test(word!) : value === undefined)
       return readDefaultWord(cursor, word!);
   }
-  if (value === undefined || how === '' || default_word !== null) {
+  if (value === undefined || how === '' || defaultWord !== null) {
     if (value === undefined && /^:0?:1$/.test(how) && BEGINS_WITH_SLASH.test(name)) return '/';
     return fillVariable(cursor, name, index);
   }

@@ -20,8 +20,8 @@ export const WORK_LIMITS = {
 const STEPS_PER_WORK = 10;
 
 /** Returns the budget of a text with this many UTF-16 units. */
-export function createWorkBudget(units: number, per_unit: number): WorkBudget {
-  return { left: WORK_LIMITS.free + units * per_unit };
+export function createWorkBudget(units: number, perUnit: number): WorkBudget {
+  return { left: WORK_LIMITS.free + units * perUnit };
 }
 
 /** Spends work that was done. */

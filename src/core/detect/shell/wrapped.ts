@@ -14,7 +14,7 @@ import {
 export function unwrapWrapper(
   command: Command,
   work: WorkBudget,
-  is_declared: boolean,
+  isDeclared: boolean,
 ): {
   readonly commands: readonly Command[];
   readonly scripts: readonly ShellScript[];
@@ -26,7 +26,7 @@ export function unwrapWrapper(
   const commands: Command[] = [];
   const texts: string[] = [...findOptionScripts(command), ...findRemoteScripts(command)];
   const seen = new Set<number>();
-  for (const form of is_declared ? [...(WRAPPERS.get(name) ?? []), DECLARED] : (WRAPPERS.get(name) ?? []))
+  for (const form of isDeclared ? [...(WRAPPERS.get(name) ?? []), DECLARED] : (WRAPPERS.get(name) ?? []))
     for (const at of findCommandStarts(words, form)) {
       const rest = words.slice(at);
       if (
@@ -92,11 +92,11 @@ const RUN_SETTING =
 /** Returns the values of such settings after `-c`, and after `git config`. */
 function listSettingScripts(words: readonly ShellWord[]): readonly string[] {
   const texts = words.map(({ text }) => text);
-  const is_config = texts.includes('config');
+  const isConfig = texts.includes('config');
   return texts.flatMap((text, at) => {
     const [, key = '', value] = /^([\w.-]{1,100})(?:=([\s\S]{1,1000}))?$/.exec(text) ?? [];
     if (!RUN_SETTING.test(key)) return [];
-    const script = value ?? (is_config ? texts[at + 1] : undefined);
+    const script = value ?? (isConfig ? texts[at + 1] : undefined);
     return script === undefined ? [] : script.replace(/^!/, '');
   });
 }
@@ -133,11 +133,11 @@ function findCommandStarts(words: readonly ShellWord[], form: Wrapper): readonly
     at += 1;
   }
   const places = [at];
-  let is_unsure = false;
+  let isUnsure = false;
   for (let skips = form.skips; ; skips--) {
     const from = at;
     at = skipOptions(words, form.takes_value, at);
-    is_unsure ||= words
+    isUnsure ||= words
       .slice(from, at)
       .some(({ text }, index, all) => isUnknown(text, form) && index === all.length - 1);
     if (form.has_assignments) while (ASSIGNMENT.test(words[at]?.text ?? '')) at += 1;
@@ -145,7 +145,7 @@ function findCommandStarts(words: readonly ShellWord[], form: Wrapper): readonly
     at += 1;
   }
   places[0] = at;
-  if (is_unsure) places.push(at + 1);
+  if (isUnsure) places.push(at + 1);
   const end = words.findIndex(({ text }, index) => index >= form.path.length && text === '--');
   if (end >= at) places.push(end + 1);
   return places;
@@ -162,13 +162,13 @@ function isUnknown(text: string, { takes_value }: Wrapper): boolean {
 }
 
 /** Returns the index of the first word after the options. */
-export function skipOptions(words: readonly ShellWord[], takes_value: ReadonlySet<string>, from = 0): number {
+export function skipOptions(words: readonly ShellWord[], takesValue: ReadonlySet<string>, from = 0): number {
   let at = from;
   while (at < words.length && /^(?:-|\+.)/.test(words[at]!.text)) {
     const { text } = words[at]!;
     at += 1;
     if (text === '--') break;
-    if (takes_value.has(text)) at += 1;
+    if (takesValue.has(text)) at += 1;
   }
   return at;
 }

@@ -40,8 +40,8 @@ interface Row {
  * commands are blocked in tool calls when they are `critical`; injections are blocked in tool results from `high` on.
  * Tags that are only declared have no severity and count as the worst.
  */
-export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
-  const rules = listRows(pii_action).flatMap((row) =>
+export function buildBuiltinRules(piiAction: Action): readonly Rule[] {
+  const rules = listRows(piiAction).flatMap((row) =>
     (Object.keys(PLACES) as Where[]).flatMap((where) => getRules(row, where)),
   );
   return rules.flatMap((rule) =>
@@ -115,7 +115,7 @@ function buildBuiltinRule(
   where: Where,
   name: string,
   action: Action,
-  severity_min: Severity | null,
+  severityMin: Severity | null,
 ): Rule {
   const { boundary, phases } = PLACES[where];
   return {
@@ -131,7 +131,7 @@ function buildBuiltinRule(
     when: null,
     priority: 100,
     reason: `${row.words} ${WHERE_WORDS[where]}.`,
-    severity_min,
+    severity_min: severityMin,
     severity: null,
     fallback_template: null,
     enforcement: 'enforce',

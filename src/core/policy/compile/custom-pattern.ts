@@ -126,9 +126,9 @@ export function findExampleProblems(patterns: readonly ParsedPattern[]): Documen
     const found = (text: string) => formatSpans(scanner, detectors[pattern]!, text);
     const hits = examples.hits.flatMap((marked, at) => {
       const { text, spans } = removeMarks(marked);
-      const is_found = found(text) !== '';
-      if (is_found && (spans === '' || spans === found(text))) return [];
-      const what = is_found ? 'is found at another place than between « and »' : 'is not found';
+      const isFound = found(text) !== '';
+      if (isFound && (spans === '' || spans === found(text))) return [];
+      const what = isFound ? 'is found at another place than between « and »' : 'is not found';
       return buildDocumentProblem(
         buildChildLocation(place, 'examples', 'hits', at),
         `${what} by the pattern`,

@@ -97,20 +97,20 @@ test('a detector is turned off and graded by id, family and tag, and the most ex
   const text = `${SK_KEY} 536-22-1234`;
   const all = listFindings(buildTestPolicy(), text);
   assert.equal(all.length, 2);
-  const [found_key, found_ssn] = all as [string, string];
-  assert.equal(found_key, key);
-  const ssn_id = found_ssn.split(' ')[0]!;
+  const [foundKey, foundSsn] = all as [string, string];
+  assert.equal(foundKey, key);
+  const ssnId = foundSsn.split(' ')[0]!;
   const cases: readonly (readonly [Detection['detectors'], readonly string[]])[] = [
-    [{ 'generic.sk_key': { enabled: false } }, [found_ssn]],
-    [{ api_key: { enabled: false } }, [found_ssn]],
-    [{ secret: { enabled: false } }, [found_ssn]],
+    [{ 'generic.sk_key': { enabled: false } }, [foundSsn]],
+    [{ api_key: { enabled: false } }, [foundSsn]],
+    [{ secret: { enabled: false } }, [foundSsn]],
     [{ 'personal.pii': { enabled: false } }, [key]],
     [{ secret: { enabled: false }, 'generic.sk_key': { enabled: true } }, all],
-    [{ secret: { enabled: true }, api_key: { enabled: false } }, [found_ssn]],
-    [{ secret: { severity: 'low' } }, ['generic.sk_key low', found_ssn]],
-    [{ secret: { severity: 'low' }, api_key: { severity: 'medium' } }, ['generic.sk_key medium', found_ssn]],
-    [{ personal: { severity: 'critical' }, 'personal.pii': { enabled: true } }, [key, `${ssn_id} critical`]],
-    [{ 'generic.sk_key': { entropy_min: 5 } }, [found_ssn]],
+    [{ secret: { enabled: true }, api_key: { enabled: false } }, [foundSsn]],
+    [{ secret: { severity: 'low' } }, ['generic.sk_key low', foundSsn]],
+    [{ secret: { severity: 'low' }, api_key: { severity: 'medium' } }, ['generic.sk_key medium', foundSsn]],
+    [{ personal: { severity: 'critical' }, 'personal.pii': { enabled: true } }, [key, `${ssnId} critical`]],
+    [{ 'generic.sk_key': { entropy_min: 5 } }, [foundSsn]],
     [{ 'generic.sk_key': { entropy_min: 2 } }, all],
   ];
   for (const [detectors = {}, expected] of cases) {
@@ -137,10 +137,16 @@ test('a rule about commands is turned off and graded like a detector', () => {
 });
 
 test('sums of phrases decide what of an injection is a finding, and how bad', () => {
-  const graded = (flag_threshold: number, block_threshold: number, text: string) =>
+  const graded = (flagThreshold: number, blockThreshold: number, text: string) =>
     listFindings(
       buildTestPolicy({
-        settings: { injection_detection: { enabled: true, flag_threshold, block_threshold } },
+        settings: {
+          injection_detection: {
+            enabled: true,
+            flag_threshold: flagThreshold,
+            block_threshold: blockThreshold,
+          },
+        },
       }),
       text,
     ).map((each) => each.split(' ')[1]);
@@ -154,10 +160,12 @@ test('sums of phrases decide what of an injection is a finding, and how bad', ()
 });
 
 test('documented examples are flagged as such by default, and may count as real or not at all', () => {
-  const judged = (example_values: ExampleValueMode, text: string) =>
+  const judged = (exampleValues: ExampleValueMode, text: string) =>
     judge(
       buildTestCrossing({ boundary: 'input', content: { kind: 'text', text } }),
-      buildTestPolicy({ settings: { detection: { ...POLICY_SETTINGS.detection, example_values } } }),
+      buildTestPolicy({
+        settings: { detection: { ...POLICY_SETTINGS.detection, example_values: exampleValues } },
+      }),
     );
   const { decision, action, rule, findings } = judged('flag', `key ${EXAMPLE_KEY}`);
   assert.deepEqual([decision, action, rule], ['allow', 'flag', 'detection.example_values']);
@@ -316,8 +324,8 @@ test('what cannot be used is refused with a sentence that says what to do', () =
 });
 
 test('sums that contradict each other are refused', () => {
-  const injection_detection = { enabled: true, flag_threshold: 9, block_threshold: 8 };
-  const { problems } = compileParts({ settings: { injection_detection } });
+  const injectionDetection = { enabled: true, flag_threshold: 9, block_threshold: 8 };
+  const { problems } = compileParts({ settings: { injection_detection: injectionDetection } });
   assert.deepEqual(
     problems.map(({ message }) => message),
     ['`injection_detection.flag_threshold` must not be above `injection_detection.block_threshold`.'],

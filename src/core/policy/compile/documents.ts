@@ -63,8 +63,8 @@ function withEnforcement(
     );
     return record;
   }
-  const is_mapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return is_mapping ? { ...record, value: { enforcement, ...value } } : record;
+  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isMapping ? { ...record, value: { enforcement, ...value } } : record;
 }
 
 /** The supported versions: plain, or with an API group before it, as in Kubernetes manifests. */

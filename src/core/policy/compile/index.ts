@@ -149,11 +149,11 @@ function parseOneRecord(
   kind: DocumentKind,
   value: Json,
   place: DocumentLocation,
-  tenant_id: string | null,
+  tenantId: string | null,
 ): void {
   const { problems } = read;
   if (kind === 'policy')
-    pushRecord(read.rules, parseRule(value, tenant_id, place, problems, read.checkCondition));
+    pushRecord(read.rules, parseRule(value, tenantId, place, problems, read.checkCondition));
   else if (kind === 'tool-contract') pushRecord(read.contracts, parseContract(value, place, problems));
   else if (kind === 'agent-identity') pushRecord(read.identities, parseIdentity(value, place, problems));
   else pushRecord(read.memories, parseMemory(value, place, problems));
@@ -233,7 +233,7 @@ function buildPolicy(
   detection: Detection,
 ): Policy {
   const identities = read.identities.map(({ record }) => record);
-  const unknown_agents = settings.unknown_agents ?? (identities.length > 0 ? 'block' : 'allow');
+  const unknownAgents = settings.unknown_agents ?? (identities.length > 0 ? 'block' : 'allow');
   const content: Omit<Policy, 'hash'> = {
     default_action: settings.default_action,
     rules: read.rules.flatMap(({ rule }) => rule ?? []).sort((a, b) => a.priority - b.priority),
@@ -243,7 +243,7 @@ function buildPolicy(
     identities,
     memory_schemas: read.memories.map(({ record }) => record),
     undeclared_tools: settings.undeclared_tools,
-    unknown_agents,
+    unknown_agents: unknownAgents,
     detection,
     limits: { ...settings.limits },
     redaction: { ...settings.redaction },

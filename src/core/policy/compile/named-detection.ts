@@ -45,9 +45,9 @@ function readPatterns(
   written: readonly PatternSettings[],
   place: DocumentLocation,
   problems: DocumentProblem[],
-  more_taken: Iterable<string> = [],
+  moreTaken: Iterable<string> = [],
 ): readonly CustomPattern[] {
-  const taken = new Set([...BUILTIN.map(({ id }) => id), ...more_taken]);
+  const taken = new Set([...BUILTIN.map(({ id }) => id), ...moreTaken]);
   const patterns = written.flatMap((each, at): ParsedPattern[] => {
     const here = buildChildLocation(place, at);
     if (taken.has(each.id))

@@ -109,7 +109,7 @@ export function parseMemory(
 
 function buildMemorySchema(written: MemoryDocument): MemorySchema {
   const retention = written.default_retention ?? RETENTION_DEFAULT;
-  const value_bytes_max = written.value_bytes_max ?? VALUE_BYTES_DEFAULT;
+  const valueBytesMax = written.value_bytes_max ?? VALUE_BYTES_DEFAULT;
   return {
     name: written.name,
     scope: written.scope,
@@ -118,7 +118,7 @@ function buildMemorySchema(written: MemoryDocument): MemorySchema {
       type: field.type,
       tag: field.tag.toLowerCase(),
       retention_ms: parseDurationMs(field.retention ?? retention),
-      value_bytes_max: field.value_bytes_max ?? value_bytes_max,
+      value_bytes_max: field.value_bytes_max ?? valueBytesMax,
       encrypted: field.encrypted ?? false,
       required: field.required ?? false,
     })),

@@ -37,17 +37,17 @@ const PRIORITY_DEFAULT = 100;
  */
 export function parseRule(
   written: Json,
-  tenant_id: string | null,
+  tenantId: string | null,
   place: DocumentLocation,
   problems: DocumentProblem[],
   checkCondition: ConditionCheck | undefined,
 ): LocatedRule | null {
   const { value: record, problems: shape } = readShape(written, ruleSchema, place);
-  const meaning = isReadable(written) ? findRuleProblems(written, tenant_id, place, checkCondition) : [];
+  const meaning = isReadable(written) ? findRuleProblems(written, tenantId, place, checkCondition) : [];
   problems.push(...shape, ...meaning);
   if (record === null || meaning.some(({ level }) => level === 'error') || record.enabled === false)
     return null;
-  const shared = buildRuleScope(record, tenant_id);
+  const shared = buildRuleScope(record, tenantId);
   const { name } = shared;
   const { action, session } = record;
   return {
@@ -80,15 +80,15 @@ function isMapping(value: Json | undefined): value is JsonObject {
 }
 
 /** Returns the scope of a rule: the crossings that it applies to. */
-function buildRuleScope(record: RuleDocument, tenant_id: string | null): Omit<TaintRule, 'change'> {
+function buildRuleScope(record: RuleDocument, tenantId: string | null): Omit<TaintRule, 'change'> {
   const { condition = {} } = record;
-  const data_tags = record.data_tags ?? condition.data_tags ?? [];
+  const dataTags = record.data_tags ?? condition.data_tags ?? [];
   return {
     name: record.name,
     boundaries: removeDuplicates(toList(record.boundary)),
     phases: removeDuplicates(condition.phase === undefined ? PHASES_DEFAULT : toList(condition.phase)),
-    data_tags: removeDuplicates(data_tags.map((tag) => tag.toLowerCase())),
-    tenant_id: tenant_id ?? record.tenant_id ?? null,
+    data_tags: removeDuplicates(dataTags.map((tag) => tag.toLowerCase())),
+    tenant_id: tenantId ?? record.tenant_id ?? null,
     tools: removeDuplicates([...toList(condition.tool), ...toList(condition.tools)]),
     agents: removeDuplicates([...toList(condition.agent), ...toList(condition.agents)]),
     session_tags: normalizeSessionTags(condition.session_tags),
@@ -139,7 +139,7 @@ const DESCRIPTIONS: Readonly<Record<Action, (name: string) => string>> = {
 
 function findRuleProblems(
   record: ReadableRule,
-  tenant_id: string | null,
+  tenantId: string | null,
   place: DocumentLocation,
   checkCondition: ConditionCheck | undefined,
 ): readonly DocumentProblem[] {
@@ -156,7 +156,7 @@ function findRuleProblems(
     ...findTaglessRedact(record, place),
     ...findMisplacedConditions(record, place),
     ...findPhaseWithoutAction(record, place),
-    ...findForeignTenant(record, tenant_id, place),
+    ...findForeignTenant(record, tenantId, place),
     ...findPlaceholderProblems(record, place),
   ];
 }
@@ -180,15 +180,15 @@ function findMisplacedConditions(
   { condition = {}, data_tags, session }: ReadableRule,
   place: DocumentLocation,
 ): DocumentProblem[] {
-  const has_tags = (data_tags ?? condition.data_tags) !== undefined;
-  if (has_tags && session === undefined) return [];
+  const hasTags = (data_tags ?? condition.data_tags) !== undefined;
+  if (hasTags && session === undefined) return [];
   return Object.entries(FINDING_CONDITIONS)
     .filter(([key]) => condition[key] !== undefined)
     .slice(0, 1)
     .map(([key, what]) =>
       buildDocumentProblem(
         buildChildLocation(place, 'condition', key),
-        has_tags
+        hasTags
           ? 'conflicts with `session`, which reads tags only; write two rules'
           : `needs \`data_tags\`: only findings have ${what}`,
       ),
@@ -274,11 +274,11 @@ function findPhaseWithoutAction(record: ReadableRule, place: DocumentLocation): 
 
 function findForeignTenant(
   record: ReadableRule,
-  tenant_id: string | null,
+  tenantId: string | null,
   place: DocumentLocation,
 ): DocumentProblem[] {
   const own = record.tenant_id ?? null;
-  if (tenant_id === null || own === null || own === tenant_id) return [];
+  if (tenantId === null || own === null || own === tenantId) return [];
   return [
     buildDocumentProblem(
       buildChildLocation(place, 'tenant_id'),
@@ -297,9 +297,9 @@ function findPlaceholderProblems(record: ReadableRule, place: DocumentLocation):
       `has the placeholder \`{${name}}\`, which ${why}; there are ${formatNames(FALLBACK_PLACEHOLDERS.map((each) => `{${each}}`))}`,
     );
   });
-  const is_used =
+  const isUsed =
     toList(record.boundary).includes('output') && (record.action === 'block' || record.action === 'redact');
-  if (is_used) return unknown;
+  if (isUsed) return unknown;
   return [
     ...unknown,
     buildDocumentProblem(here, 'is used only where an `output` is blocked or redacted', 'warning'),

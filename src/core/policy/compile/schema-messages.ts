@@ -30,17 +30,17 @@ const BODY_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes a value in a file that has the wrong type, and how to fix it. `key` is the name of the value. `takes_text`
+ * Describes a value in a file that has the wrong type, and how to fix it. `key` is the name of the value. `takesText`
  * says whether a list may have texts as entries.
  */
 export function describeWrongType(
   types: readonly string[],
   value: unknown,
   key: string,
-  takes_text = true,
+  takesText = true,
 ): string {
   const [type = ''] = types;
-  const fix = type === 'array' && !takes_text ? describeGotValue(value) : describeTypeFix(type, value, key);
+  const fix = type === 'array' && !takesText ? describeGotValue(value) : describeTypeFix(type, value, key);
   return `must be ${listTypes(types, FILE_TYPES)}${fix}`;
 }
 

@@ -51,7 +51,7 @@ export function hasConditions(policy: Policy): boolean {
  */
 export function buildConditionFacts(
   crossing: CrossingContext,
-  data_tags: readonly Tag[],
+  dataTags: readonly Tag[],
   findings: number,
   about: { readonly tag: Tag; readonly severity: Severity | null } | null,
 ): ConditionFacts {
@@ -66,7 +66,7 @@ export function buildConditionFacts(
     session_id: crossing.session_id ?? '',
     tag: about?.tag ?? '',
     severity: about?.severity ?? '',
-    data_tags,
+    data_tags: dataTags,
     declared_tags: crossing.declared_tags.map(normalizeTag),
     session_tags: crossing.session_tags ?? [],
     findings,

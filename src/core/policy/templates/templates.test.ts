@@ -71,9 +71,9 @@ test('a rule of a pack that restricts names a tag that something gives', () => {
       .filter(({ id }) => id === 'unknown-tag')
       .map(({ record }) => record as Rule);
   });
-  const only_declared = declared.filter(({ data_tags }) => data_tags.length === 1);
+  const onlyDeclared = declared.filter(({ data_tags }) => data_tags.length === 1);
   assert.deepEqual(
-    only_declared.map(({ name, action }) => [name, action]),
+    onlyDeclared.map(({ name, action }) => [name, action]),
     [
       ['finance-note-financial-data-in-use', 'flag'],
       ['healthcare-note-confidential-data-in-use', 'flag'],

@@ -178,8 +178,8 @@ test('each pair alone passes, and so does all else', () => {
 
 test('another session has no taint tags', () => {
   const follow = createSessionJudge((crossing) => judge(crossing, policy));
-  const call = (tool: string, session_id: string) =>
-    follow(buildTestCrossing({ boundary: 'action', phase: 'request', tool, session_id })).decision;
+  const call = (tool: string, sessionId: string) =>
+    follow(buildTestCrossing({ boundary: 'action', phase: 'request', tool, session_id: sessionId })).decision;
   for (const tool of ['WebFetch', 'Read']) assert.equal(call(tool, 'one'), 'allow');
   assert.deepEqual([call('send_email', 'two'), call('send_email', 'one')], ['allow', 'block']);
 });

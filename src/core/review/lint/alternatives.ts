@@ -42,8 +42,8 @@ function findFallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEva
     tenant_id: tenant_id ?? 'default',
   };
   // Rules about the crossing match regardless of the text, and this rule may be one of them.
-  const by_text = { ...policy, rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0) };
-  const verdict = judge(crossing, by_text, null, conditions);
+  const byText = { ...policy, rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0) };
+  const verdict = judge(crossing, byText, null, conditions);
   if (verdict.decision === 'allow') return [];
   const done = verdict.decision === 'block' ? 'blocked' : 'masked';
   const message = `The \`fallback_template\` of the rule \`${name}\` would itself be ${done} by \`${verdict.rule}\`. Word it otherwise.`;
@@ -53,7 +53,7 @@ function findFallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEva
 /** Returns remarks on configured rules that block the suggested alternatives to dangerous commands. */
 function findSaferRemarks(policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
   // Contracts, identities and rules about the crossing do not depend on the effect of the command.
-  const by_command: Policy = {
+  const byCommand: Policy = {
     ...policy,
     rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0),
     contracts: [],
@@ -61,10 +61,10 @@ function findSaferRemarks(policy: Policy, conditions: ConditionEvaluator | null)
     undeclared_tools: 'allow',
     unknown_agents: 'allow',
   };
-  if (by_command.rules.length === 0) return [];
+  if (byCommand.rules.length === 0) return [];
   const blocked = new Map<Rule, string[]>();
   for (const { safer } of commandRules) {
-    const rule = getBlocker(safer, by_command, conditions);
+    const rule = getBlocker(safer, byCommand, conditions);
     if (rule !== null) blocked.set(rule, [...(blocked.get(rule) ?? []), safer]);
   }
   return [...blocked].map(([rule, commands]) => {

@@ -25,9 +25,9 @@ const rule = (name: string, action: string, more: object = {}) => ({
   ...more,
 });
 
-const contract = (tool_name: string, more: object = {}) => ({
+const contract = (toolName: string, more: object = {}) => ({
   contract: {
-    tool_name,
+    tool_name: toolName,
     accepts: {},
     emits: {},
     side_effects: { reversible: true, requires_approval: false },
@@ -342,10 +342,10 @@ function isDead(written: Written, dead: ReadonlySet<object>): boolean {
  * Returns what the client can observe of a verdict. Facts are collected if any rule names them, and taint tags are
  * stored if any rule uses them, even a rule that never applies. Both appear in the record only.
  */
-function answer(crossing: Crossing, policy: Policy, is_session_asked = true): object {
+function answer(crossing: Crossing, policy: Policy, isSessionAsked = true): object {
   const { policy_hash: _, data_tags, taint_change, ...rest }: Verdict = judged(crossing, policy);
   const open = (tags: readonly Tag[]): readonly Tag[] => tags.filter((tag) => !isFactTag(tag));
-  const kept = is_session_asked && taint_change !== null;
+  const kept = isSessionAsked && taint_change !== null;
   return {
     ...rest,
     data_tags: open(data_tags),

@@ -77,10 +77,10 @@ export function findRunDifference(
   { released, text, verdict }: StreamRun,
   expected: ExpectedRun,
 ): string | null {
-  let so_far = '';
+  let soFar = '';
   for (const piece of released) {
-    so_far += piece.text;
-    if (!expected.text.startsWith(so_far)) return `went on: ${JSON.stringify(so_far.slice(-80))}`;
+    soFar += piece.text;
+    if (!expected.text.startsWith(soFar)) return `went on: ${JSON.stringify(soFar.slice(-80))}`;
   }
   if (text !== expected.text) return `ended early: ${verdict.reason}`;
   return JSON.stringify(verdict) === expected.written ? null : 'another verdict';

@@ -236,12 +236,12 @@ function readAnthropicUsage(usage: JsonNode | null, before: WireUsage | null): W
   const read = getCount(usage, 'cache_read_input_tokens') ?? cache_read_tokens;
   const written = getCount(usage, 'cache_creation_input_tokens') ?? cache_write_tokens;
   const kept = getCount(getMember(usage, 'cache_creation'), 'ephemeral_1h_input_tokens');
-  const cache_write_1h_tokens = kept ?? before?.cache_write_1h_tokens ?? 0;
+  const cacheWrite1hTokens = kept ?? before?.cache_write_1h_tokens ?? 0;
   return {
     input_tokens: (getCount(usage, 'input_tokens') ?? fresh) + read + written,
     output_tokens: getCount(usage, 'output_tokens') ?? output_tokens,
     cache_read_tokens: read,
     cache_write_tokens: written,
-    ...(cache_write_1h_tokens > 0 && { cache_write_1h_tokens }),
+    ...(cacheWrite1hTokens > 0 && { cache_write_1h_tokens: cacheWrite1hTokens }),
   };
 }

@@ -73,8 +73,8 @@ test('an error ends a stream as one event that says the same', () => {
     assert.equal(events.length, 1);
     const { name, data } = events[0]!;
     assert.deepEqual(SHOWN[format.family](JSON.parse(data)), EXPECTED[format.family], format.name);
-    const is_named = format.family === 'anthropic' || format.name === 'openai.responses';
-    assert.equal(name, is_named ? 'error' : '');
+    const isNamed = format.family === 'anthropic' || format.name === 'openai.responses';
+    assert.equal(name, isNamed ? 'error' : '');
     assert.equal(format.openEvents().read(events[0]!)?.pieces.length, 0);
   }
 });
@@ -161,8 +161,8 @@ test('a block of the Responses API is an error event and a failed response, numb
   const ending = openEnding();
   const created = { type: 'response.created', sequence_number: 0, response: { id: 'r1', output: [] } };
   ending.forward(JSON.stringify(created));
-  const numbers = [3, 4, 4, 5, 9].map((sequence_number) => {
-    const data = JSON.stringify({ type: 'x', delta: '"sequence_number":1', sequence_number });
+  const numbers = [3, 4, 4, 5, 9].map((sequenceNumber) => {
+    const data = JSON.stringify({ type: 'x', delta: '"sequence_number":1', sequence_number: sequenceNumber });
     return JSON.parse(ending.forward(data)).sequence_number;
   });
   assert.deepEqual(numbers, [3, 4, 5, 6, 9]);

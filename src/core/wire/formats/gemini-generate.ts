@@ -53,11 +53,11 @@ export const geminiGenerate: WireFormat = {
 };
 
 function buildRoutes(version: string): readonly WireRoute[] {
-  const buildRoute = (verb: string, is_stream: boolean, summary: string): WireRoute => ({
+  const buildRoute = (verb: string, isStream: boolean, summary: string): WireRoute => ({
     path: `/${version}/models/{model}:${verb}`,
     url: `/${version}/models/:call`,
-    name: `gemini_${version}_${is_stream ? 'stream' : 'generate'}`,
-    ending: { text: `:${verb}`, is_stream },
+    name: `gemini_${version}_${isStream ? 'stream' : 'generate'}`,
+    ending: { text: `:${verb}`, is_stream: isStream },
     summary,
     example: { contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] },
   });
@@ -98,8 +98,8 @@ function readResponse(
     }
   }
   // A refused prompt has no candidates, so no finish reason either.
-  const is_refused = getText(getMember(body, 'promptFeedback'), 'blockReason') !== null;
-  if (is_refused || hasProviderError(body)) endStream(draft);
+  const isRefused = getText(getMember(body, 'promptFeedback'), 'blockReason') !== null;
+  if (isRefused || hasProviderError(body)) endStream(draft);
   return true;
 }
 

@@ -88,18 +88,18 @@ const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
 ]);
 
 function readMessage(draft: RequestDraft, message: JsonNode): void {
-  const said_by = getUniqueText(message, 'role');
-  const role = ROLES.get(said_by) ?? 'other';
-  const is_result = said_by === 'tool' || said_by === 'function';
+  const saidBy = getUniqueText(message, 'role');
+  const role = ROLES.get(saidBy) ?? 'other';
+  const isResult = saidBy === 'tool' || saidBy === 'function';
   if (message.kind !== 'object') addRequestText(draft, 'other', message);
   for (const member of getMembers(message)) {
     const { key, value } = member;
-    if (key.value === 'content' && is_result) continue;
+    if (key.value === 'content' && isResult) continue;
     // Users choose the names of participants; the name of a function is an identifier.
-    if (key.value === 'name' && said_by !== 'function') addRequestText(draft, 'other', value, 'free');
+    if (key.value === 'name' && saidBy !== 'function') addRequestText(draft, 'other', value, 'free');
     else addRequestMember(draft, role, member, message);
   }
-  if (is_result) {
+  if (isResult) {
     const call = { tool: getText(message, 'name'), call_id: getText(message, 'tool_call_id') };
     const contents = getMembers(message).filter((each) => each.key.value === 'content');
     addToolResult(
@@ -230,9 +230,9 @@ function readCall(
   const stated = getMember(part, 'arguments') ?? getMember(part, 'input');
   // A call without arguments is still a call.
   const { end } = part ?? call;
-  const is_free = part !== call && getMember(call, 'custom') === part && part !== null;
+  const isFree = part !== call && getMember(call, 'custom') === part && part !== null;
   add(draft, channel, 'arguments', stated ?? { kind: 'null', start: end, end }, {
-    call: { ...named, is_free },
+    call: { ...named, is_free: isFree },
   });
   // Some clients use a name next to the part.
   const other = part === call ? null : addUnlistedCall(draft, call);

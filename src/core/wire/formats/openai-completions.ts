@@ -54,9 +54,9 @@ function readRequest(body: JsonNode): WireRequest {
   const draft = createRequestDraft(OPENAI);
   if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
   for (const member of getMembers(body)) {
-    const is_said = member.key.value === 'prompt' || member.key.value === 'suffix';
+    const isSaid = member.key.value === 'prompt' || member.key.value === 'suffix';
     if (member.key.value === 'prompt') readTokenPrompt(draft, member.value);
-    addRequestMember(draft, is_said ? 'user' : 'other', member, body);
+    addRequestMember(draft, isSaid ? 'user' : 'other', member, body);
   }
   const prompts = Math.max(1, getItems(getMember(body, 'prompt')).length);
   return finishRequest(draft, body, {

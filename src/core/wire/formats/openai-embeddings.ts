@@ -40,9 +40,9 @@ function readRequest(body: JsonNode): WireRequest {
   const draft = createRequestDraft(OPENAI);
   if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
   for (const member of getMembers(body)) {
-    const is_said = member.key.value === 'input';
-    if (is_said) readTokenPrompt(draft, member.value);
-    addRequestMember(draft, is_said ? 'user' : 'other', member, body);
+    const isSaid = member.key.value === 'input';
+    if (isSaid) readTokenPrompt(draft, member.value);
+    addRequestMember(draft, isSaid ? 'user' : 'other', member, body);
   }
   return finishRequest(draft, body, {
     is_stream: false,

@@ -98,8 +98,8 @@ test('texts are in the order of the body', () => {
   for (const { format, requests } of wireSamples) {
     for (const body of requests) {
       const places = read(format, body).texts.map((each) => each.node.start);
-      const is_function_result = format === 'openai.chat' || format === 'openai.responses';
-      if (!is_function_result)
+      const isFunctionResult = format === 'openai.chat' || format === 'openai.responses';
+      if (!isFunctionResult)
         assert.deepEqual(
           places,
           places.toSorted((one, other) => one - other),
@@ -216,10 +216,10 @@ test('a stream always requests its usage, whatever the client requested', () => 
     [{ stream: false }, false],
     [{}, false],
   ] as const;
-  for (const [options, is_changed] of cases) {
+  for (const [options, isChanged] of cases) {
     const text = JSON.stringify({ model: 'm', messages: [], ...options });
     const { usage_splice } = read('openai.chat', text);
-    assert.equal(usage_splice !== null, is_changed, text);
+    assert.equal(usage_splice !== null, isChanged, text);
     if (usage_splice === null) continue;
     const { stream_options } = JSON.parse(applySplices(text, [usage_splice]));
     assert.equal(stream_options.include_usage, true);
@@ -302,9 +302,9 @@ test('bytes are media only if every member that names their type says so', () =>
     [{ mimeType: ['image/png'] }, false],
     [{}, false],
   ];
-  for (const [type, is_media] of types) {
+  for (const [type, isMedia] of types) {
     const { texts } = read('gemini.generate', { contents: [{ parts: [{ inlineData: { ...type, data } }] }] });
-    assert.equal(!texts.some(({ node }) => node.value === data), is_media, JSON.stringify(type));
+    assert.equal(!texts.some(({ node }) => node.value === data), isMedia, JSON.stringify(type));
   }
   assert.equal(types.length, 8);
 });

@@ -155,15 +155,15 @@ const response = (more: object) => ({
   ...more,
 });
 
-let sequence_number = 0;
+let sequenceNumber = 0;
 const event = (type: string, more: object = {}) => ({
   type: `response.${type}`,
-  sequence_number: sequence_number++,
+  sequence_number: sequenceNumber++,
   ...more,
 });
-const on = (output_index: number, more: object = {}) => ({
-  item_id: `item_${output_index}`,
-  output_index,
+const on = (outputIndex: number, more: object = {}) => ({
+  item_id: `item_${outputIndex}`,
+  output_index: outputIndex,
   ...more,
 });
 

@@ -109,16 +109,16 @@ const UNITS = [
 
 /** Returns a duration in its largest whole unit: `10 minutes`. */
 function formatSpan(ms: number): string {
-  const [unit_ms, unit] = UNITS.find(([each]) => ms >= each && ms % each === 0) ?? [1_000, 'second'];
-  const count = Math.round(ms / unit_ms);
+  const [unitMs, unit] = UNITS.find(([each]) => ms >= each && ms % each === 0) ?? [1_000, 'second'];
+  const count = Math.round(ms / unitMs);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 /** Shows controls and invisible characters as escapes, and cuts the text to a number of UTF-16 units. */
-export function showText(text: string, units_max: number): string {
+export function showText(text: string, unitsMax: number): string {
   // A longer text is cut first, so that the work is bounded.
-  const start = text.slice(0, units_max + 1).toWellFormed();
-  return escapeWithin(replaceUnprintable(start, escapeCodePoint), units_max, (each) => each);
+  const start = text.slice(0, unitsMax + 1).toWellFormed();
+  return escapeWithin(replaceUnprintable(start, escapeCodePoint), unitsMax, (each) => each);
 }
 
 function escapeCodePoint(character: string): string {
@@ -126,21 +126,21 @@ function escapeCodePoint(character: string): string {
 }
 
 /** Escapes a text one character at a time, and cuts it so that the result has at most a number of UTF-16 units. */
-export function escapeWithin(text: string, units_max: number, encode: (character: string) => string): string {
+export function escapeWithin(text: string, unitsMax: number, encode: (character: string) => string): string {
   let escaped = '';
   let fitting = '';
   for (const character of text) {
     const next = escaped + encode(character);
-    if (next.length > units_max) return `${fitting}…`;
+    if (next.length > unitsMax) return `${fitting}…`;
     escaped = next;
-    if (escaped.length < units_max) fitting = escaped;
+    if (escaped.length < unitsMax) fitting = escaped;
   }
   return escaped;
 }
 
 /** Returns a key that is unchanged if it fits, and else its beginning and its hash. */
-export function fitKey(key: string, units_max: number): string {
-  if (key.length <= units_max && key.isWellFormed()) return key;
+export function fitKey(key: string, unitsMax: number): string {
+  if (key.length <= unitsMax && key.isWellFormed()) return key;
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 32);
-  return `${key.slice(0, units_max - 33).toWellFormed()}-${hash}`;
+  return `${key.slice(0, unitsMax - 33).toWellFormed()}-${hash}`;
 }

@@ -46,7 +46,7 @@ async function sendPost(
   { url, headers, body }: AlertPost,
   client: HttpClient,
   signal: AbortSignal,
-  now_ms: number,
+  nowMs: number,
 ): Promise<DeliveryResult> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     return {
@@ -63,7 +63,7 @@ async function sendPost(
       signal,
       response_bytes_max: 0,
     });
-    return judgeReply(reply, now_ms);
+    return judgeReply(reply, nowMs);
   } catch (fault) {
     return describeFault(fault);
   }
@@ -72,13 +72,18 @@ async function sendPost(
 /** Statuses below 500 after which another attempt may succeed: timeout, too early, too many requests. */
 const TRANSIENT = [408, 425, 429];
 
-function judgeReply({ status, retry_after }: HttpReply, now_ms: number): DeliveryResult {
+function judgeReply({ status, retry_after }: HttpReply, nowMs: number): DeliveryResult {
   if (status >= 200 && status < 300) return { sent: true };
   if (status >= 500 || TRANSIENT.includes(status)) {
-    const retry_after_ms = parseRetryAfter(retry_after, now_ms);
+    const retryAfterMs = parseRetryAfter(retry_after, nowMs);
     const reason =
       status === 429 ? 'It takes no more messages now (HTTP 429).' : `It cannot answer now (HTTP ${status}).`;
-    return { sent: false, reason, permanent: false, ...(retry_after_ms !== null && { retry_after_ms }) };
+    return {
+      sent: false,
+      reason,
+      permanent: false,
+      ...(retryAfterMs !== null && { retry_after_ms: retryAfterMs }),
+    };
   }
   return { sent: false, reason: explainRefusal(status), permanent: true };
 }
@@ -97,10 +102,10 @@ function explainRefusal(status: number): string {
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
 /** Reads both forms of `Retry-After`: seconds, and a date. Returns milliseconds from now, or `null`. */
-function parseRetryAfter(header: string | null, now_ms: number): number | null {
+function parseRetryAfter(header: string | null, nowMs: number): number | null {
   const text = header?.trim() ?? '';
   if (text === '' || text.length > 64) return null;
-  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * 1_000) : Date.parse(text) - now_ms;
+  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * 1_000) : Date.parse(text) - nowMs;
   return Number.isFinite(ms) ? Math.min(RETRY_AFTER_MS_MAX, Math.max(0, ms)) : null;
 }
 

@@ -111,9 +111,9 @@ function defineShow(command: Command, terminal: Terminal): void {
     .description('Show all details of one request. Secrets and personal data in its arguments are masked.')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action(async (request_id: string, options: CommonOptions) => {
+    .action(async (requestId: string, options: CommonOptions) => {
       const one = await runSelectedOperation(terminal, options.config, (of) => of.approvalsShow, {
-        request_id,
+        request_id: requestId,
       });
       if (options.json) printJson(terminal, one);
       else printRequest(one, terminal);

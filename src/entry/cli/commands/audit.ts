@@ -140,8 +140,11 @@ async function runExport(words: ExportWords, terminal: Terminal, ports: CommandP
   };
   const filter = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   const { audit } = await loadCliConfig(terminal, config, 'leave');
-  const exports_actions = audit.export_actions;
-  const count = await exportEvents({ format, filter, cursor, config, exports_actions }, terminal);
+  const exportsActions = audit.export_actions;
+  const count = await exportEvents(
+    { format, filter, cursor, config, exports_actions: exportsActions },
+    terminal,
+  );
   printNotice(terminal, `${formatCount(count, 'event')} exported.`);
 }
 
@@ -161,11 +164,11 @@ function refuseFilters(words: ExportWords): void {
 async function getRange({ since, until, last }: Pick<ExportWords, 'since' | 'until' | 'last'>) {
   const { parseFilter } = await import('../../../runtime/audit/filter.ts');
   const given = Object.entries({ since, until, last }).filter(([, value]) => value !== undefined);
-  const now_ms = Date.now();
-  const { since_ms, until_ms } = parseFilter(Object.fromEntries(given), now_ms);
+  const nowMs = Date.now();
+  const { since_ms, until_ms } = parseFilter(Object.fromEntries(given), nowMs);
   return {
     since: since_ms === null ? undefined : new Date(since_ms).toISOString(),
-    until: new Date(until_ms ?? now_ms).toISOString(),
+    until: new Date(until_ms ?? nowMs).toISOString(),
   };
 }
 
@@ -190,12 +193,12 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
   const places = await getPlaces(options, terminal);
   const keys = options.keys === undefined ? places.keys : resolve(terminal.cwd, options.keys);
   // Read before the journal, because the journal only grows.
-  const known_heads = await readRememberedHeads(places.index, terminal);
+  const knownHeads = await readRememberedHeads(places.index, terminal);
   const report = await verifyJournal({
     dir: places.journal,
     public_keys: await loadPublicKeys(keys),
     trusted_key_id: options.trustedKey ?? null,
-    known_heads,
+    known_heads: knownHeads,
   });
   if (options.json) printJson(terminal, report);
   else printReport(report, terminal);
@@ -261,7 +264,7 @@ function printReport(report: VerifyReport, terminal: Terminal): void {
     return;
   }
   if (report.missing_keys.length > 0) {
-    const what = report.missing_keys.map((key_id) => `\`${key_id}.json\``).join(', ');
+    const what = report.missing_keys.map((keyId) => `\`${keyId}.json\``).join(', ');
     printLine(
       terminal,
       `${paintText(terminal, ['bold', 'yellow'], 'unknown')}  The log cannot be verified without ${what}. Put the public key back, or name its folder with --keys.`,

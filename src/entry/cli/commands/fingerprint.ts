@@ -62,8 +62,8 @@ const DAYS_MAX = 366;
 function parseExpiry(text: string): string {
   const days = Number(/^(\d{1,3})d$/.exec(text)?.[1] ?? 0);
   if (days >= 1 && days <= DAYS_MAX) return new Date(Date.now() + days * DAY_MS).toISOString();
-  const ahead_ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) - Date.now() : Number.NaN;
-  if (ahead_ms > 0 && ahead_ms <= DAYS_MAX * DAY_MS) return text;
+  const aheadMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) - Date.now() : Number.NaN;
+  if (aheadMs > 0 && aheadMs <= DAYS_MAX * DAY_MS) return text;
   throw new InvalidArgumentError(`Give days, as \`90d\`, or a date ahead; at most ${DAYS_MAX} days.`);
 }
 

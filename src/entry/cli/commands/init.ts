@@ -45,15 +45,15 @@ async function runInit(options: InitOptions, terminal: Terminal): Promise<void> 
   const { buildScaffoldFiles } = await import('../scaffold/files.ts');
   const folder = resolve(terminal.cwd, options.path);
   const configuration = join(folder, 'service.yaml');
-  const is_interactive =
+  const isInteractive =
     terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
-  const choice = is_interactive ? await chooseSetup(options, terminal) : null;
-  const intelligence = is_interactive ? await askAboutIntelligence(options.intelligence === true) : null;
+  const choice = isInteractive ? await chooseSetup(options, terminal) : null;
+  const intelligence = isInteractive ? await askAboutIntelligence(options.intelligence === true) : null;
   const written = await writeMissingFiles(folder, buildScaffoldFiles(options.full === true, intelligence));
   if (options.json) printJson(terminal, { folder, ...written });
   else printFiles(written, folder, terminal);
   if (intelligence !== null) printKeyHint(intelligence, folder, terminal);
-  if (!is_interactive && options.intelligence)
+  if (!isInteractive && options.intelligence)
     printNotice(
       terminal,
       'The advisory layer was not configured, because there is no terminal to ask questions at, or the configuration exists. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml.',
@@ -75,8 +75,8 @@ async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<Se
   return askSetup(await findAgents(codingAgents, { project, home: env.HOME || homedir(), env }));
 }
 
-async function askAboutIntelligence(is_wanted: boolean): Promise<IntelligenceAnswer | null> {
-  return (await import('../scaffold/questions.ts')).askIntelligence(is_wanted);
+async function askAboutIntelligence(isWanted: boolean): Promise<IntelligenceAnswer | null> {
+  return (await import('../scaffold/questions.ts')).askIntelligence(isWanted);
 }
 
 async function isThere(path: string): Promise<boolean> {

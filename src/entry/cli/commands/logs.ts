@@ -126,7 +126,7 @@ async function runLogs(options: LogsOptions, terminal: Terminal): Promise<void> 
 export async function explainNoEvents(
   { config, last, since, until }: Pick<LogsOptions, 'config' | 'last' | 'since' | 'until'>,
   terminal: Terminal,
-  events_searched?: number,
+  eventsSearched?: number,
 ): Promise<string> {
   const { state_dir } = await loadCliConfig(terminal, config, 'leave');
   const range = [
@@ -138,19 +138,23 @@ export async function explainNoEvents(
       ? range.filter((part) => part !== null).join(' ')
       : `last ${last.replace(/^(\d+)([a-z])$/, '$1 $2')}`;
   const searched =
-    events_searched === undefined
+    eventsSearched === undefined
       ? ''
-      : `, ${events_searched.toLocaleString('en')} ${events_searched === 1 ? 'event' : 'events'} searched`;
+      : `, ${eventsSearched.toLocaleString('en')} ${eventsSearched === 1 ? 'event' : 'events'} searched`;
   return `No matching events in ${escapeControls(state_dir)} (${when === '' ? 'all time' : escapeControls(when)}${searched}).`;
 }
 
 async function printEventDetail(
-  event_id: string,
+  eventId: string,
   filter: AuditFilter,
   options: LogsOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const [event] = await findNewestEvents(terminal, options.config, { ...filter, event_id, limit: 1 });
+  const [event] = await findNewestEvents(terminal, options.config, {
+    ...filter,
+    event_id: eventId,
+    limit: 1,
+  });
   if (event === undefined) {
     throw new CommandFailure(EXIT.no, 'not_found', 'There is no such event.', {
       hint: 'Its file may have been deleted by age (`audit.max_age_days`), or it is in another state folder (--config).',

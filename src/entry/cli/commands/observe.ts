@@ -48,8 +48,8 @@ function defineAgents(command: Command, terminal: Terminal): void {
     command.command('agents [agent_id]').summary('list agents, or show the activity of one'),
   )
     .description('List the active agents, or show the activity of one, oldest first.')
-    .action((agent_id: string | undefined, options: ObserveOptions) =>
-      agent_id === undefined ? listAgents(options, terminal) : showAgent(agent_id, options, terminal),
+    .action((agentId: string | undefined, options: ObserveOptions) =>
+      agentId === undefined ? listAgents(options, terminal) : showAgent(agentId, options, terminal),
     );
   addExamples(agents, [
     ['customshouse observe agents --last 7d', 'agents of this week'],
@@ -66,8 +66,8 @@ function defineSessions(command: Command, terminal: Terminal): void {
       'List the active sessions, or show the activity in one, oldest first: tool calls, decisions, tags, approval requests. --last applies to the list.',
     )
     .option('--session <id>', 'the same as the argument')
-    .action((session_id: string | undefined, options: ObserveOptions) => {
-      const named = session_id ?? options.session;
+    .action((sessionId: string | undefined, options: ObserveOptions) => {
+      const named = sessionId ?? options.session;
       return named === undefined ? listSessions(options, terminal) : showSession(named, options, terminal);
     });
   addExamples(sessions, [
@@ -144,19 +144,19 @@ async function explainEmpty(
   return explainNoEvents({ ...range, ...(config !== undefined && { config }) }, terminal, events_searched);
 }
 
-async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const input = { agent_id, ...getWhich(options) };
+async function showAgent(agentId: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
+  const input = { agent_id: agentId, ...getWhich(options) };
   const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input);
-  await printAnswer(answer, { agent_id }, options, terminal);
+  await printAnswer(answer, { agent_id: agentId }, options, terminal);
 }
 
-async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
+async function showSession(sessionId: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const { last: _last, ...which } = getWhich(options);
   const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeSession, {
-    session_id,
+    session_id: sessionId,
     ...which,
   });
-  await printAnswer(answer, { session_id }, options, terminal);
+  await printAnswer(answer, { session_id: sessionId }, options, terminal);
 }
 
 async function printAnswer(

@@ -116,14 +116,14 @@ async function trustPlugins(options: TrustOptions, terminal: Terminal): Promise<
     for (const { path, sha256, status } of rows)
       printLine(terminal, `${status.padEnd(8)} ${sha256}  ${escapeControls(path)}`);
   }
-  const is_open = rows.some(({ status }) => status !== 'trusted');
+  const isOpen = rows.some(({ status }) => status !== 'trusted');
   const done =
-    is_open && (await askConsent('Run this code in the service and its commands?', options, terminal));
+    isOpen && (await askConsent('Run this code in the service and its commands?', options, terminal));
   if (done) writeTrustedFiles(origin.base_dir, files);
   if (options.json) printJson(terminal, { folder: origin.base_dir, files: rows, done });
   else if (done)
     printLine(terminal, 'Trusted. A running service loads them after `customshouse policy reload`.');
-  else if (is_open) printLine(terminal, 'Nothing was changed.');
+  else if (isOpen) printLine(terminal, 'Nothing was changed.');
 }
 
 async function checkOne(name: string, options: Options, terminal: Terminal): Promise<void> {

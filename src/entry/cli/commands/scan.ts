@@ -124,12 +124,12 @@ async function readInput(file: string | undefined, terminal: Terminal): Promise<
   });
 }
 
-async function readFile(path: string, as_given: string): Promise<Buffer> {
+async function readFile(path: string, asGiven: string): Promise<Buffer> {
   try {
     return await readBounded(createReadStream(path));
   } catch (error) {
     // Reading a folder fails only at the first read, and Node's error then lacks the path.
-    throw error instanceof CommandFailure ? error : Object.assign(error as Error, { path: as_given });
+    throw error instanceof CommandFailure ? error : Object.assign(error as Error, { path: asGiven });
   }
 }
 

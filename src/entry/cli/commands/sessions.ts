@@ -16,8 +16,8 @@ export function defineSessions(command: Command, terminal: Terminal): void {
     .option('--tenant <id>', 'whose session it is')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((session_id: string | undefined, options: ResetOptions) =>
-      resetSession(session_id, options, terminal),
+    .action((sessionId: string | undefined, options: ResetOptions) =>
+      resetSession(sessionId, options, terminal),
     );
   addExamples(reset, [
     ['customshouse sessions reset sess-1', 'of all agents in it'],
@@ -35,21 +35,21 @@ interface ResetOptions {
 }
 
 async function resetSession(
-  session_id: string | undefined,
+  sessionId: string | undefined,
   { agent, tenant, config, json }: ResetOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (session_id === undefined && agent === undefined)
+  if (sessionId === undefined && agent === undefined)
     throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name a session, or an agent with --agent.');
   const about = tenant === undefined ? {} : { tenant_id: tenant };
   const answer =
-    session_id === undefined
+    sessionId === undefined
       ? await runSelectedOperation(terminal, config, (of) => of.agentSessionReset, {
           agent_id: agent!,
           ...about,
         })
       : await runSelectedOperation(terminal, config, (of) => of.sessionReset, {
-          session_id,
+          session_id: sessionId,
           ...(agent !== undefined && { agent_id: agent }),
           ...about,
         });

@@ -122,8 +122,8 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
   const { readMachine } = await import('../setup/agent-plan.ts');
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
   const found = await findAgents(codingAgents, await readMachine(options, terminal));
-  const is_interactive = terminal.interactive && !options.yes && !options.json && !options.dryRun;
-  const choice = is_interactive
+  const isInteractive = terminal.interactive && !options.yes && !options.json && !options.dryRun;
+  const choice = isInteractive
     ? await (await import('../setup/questions.ts')).askSetup(found)
     : {
         agents: found,
@@ -153,13 +153,13 @@ function refuseShared({ shared, scope, mcp }: Pick<SetupOptions, 'shared' | 'sco
 }
 
 /** Refuses options that would have no effect, because they are probably a mistake. */
-function refuseMisplaced({ scope, mcp, shared, force, pack }: SetupOptions, is_host: boolean): void {
-  const given = is_host
+function refuseMisplaced({ scope, mcp, shared, force, pack }: SetupOptions, isHost: boolean): void {
+  const given = isHost
     ? { '--force': force }
     : { '--scope': scope, '--mcp': mcp, '--shared': shared, '--pack': pack };
   const misplaced = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (misplaced === undefined) return;
-  const kind = is_host ? 'frameworks' : 'coding agents';
+  const kind = isHost ? 'frameworks' : 'coding agents';
   throw new CommandFailure(EXIT.usage, 'usage', `${misplaced} is for ${kind} only.`, {
     hint: 'Leave it out; `customshouse setup --list` says which is what.',
   });

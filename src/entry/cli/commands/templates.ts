@@ -78,8 +78,8 @@ async function showTemplate(
   options: ShowOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const template_name = argument ?? options.name;
-  if (template_name === undefined) {
+  const templateName = argument ?? options.name;
+  if (templateName === undefined) {
     throw new CommandFailure(
       EXIT.usage,
       'usage',
@@ -90,7 +90,7 @@ async function showTemplate(
     throw new CommandFailure(EXIT.usage, 'usage', 'Name one template, not two.');
   }
   const document = await runSelectedOperation(terminal, options.config, (of) => of.policyTemplate, {
-    template_name,
+    template_name: templateName,
   });
   if (options.json || options.format === 'json') printLine(terminal, JSON.stringify(document, null, 2));
   else terminal.stdout.write(escapeControlsInLines((await import('yaml')).stringify(document)));

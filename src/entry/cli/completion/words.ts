@@ -38,10 +38,10 @@ export function listCommandWords(command: Command, path: readonly string[] = [])
 }
 
 function listOptionWords(option: Option): OptionWord[] {
-  const takes_value = option.required || option.optional;
+  const takesValue = option.required || option.optional;
   const values = option.argChoices ?? [];
   const words = [option.long, option.short].filter((word) => word !== undefined && word !== null);
-  return words.map((word) => ({ word, about: option.description, takes_value, values }));
+  return words.map((word) => ({ word, about: option.description, takes_value: takesValue, values }));
 }
 
 /**

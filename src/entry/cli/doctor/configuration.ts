@@ -70,12 +70,12 @@ function getDefaultStateFolder(path: string | null, cwd: string): string {
 async function reportInvalid(
   subject: CheckSubject,
   problems: readonly ProblemDetail[],
-  state_dir: string,
+  stateDir: string,
 ): Promise<OpenConfig> {
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem).join('; ');
   const more =
     problems.length > PROBLEMS_SHOWN_MAX ? `; and ${problems.length - PROBLEMS_SHOWN_MAX} more` : '';
-  const daemon = await connectService(state_dir).catch(() => null);
+  const daemon = await connectService(stateDir).catch(() => null);
   daemon?.close();
   const effect =
     daemon === null
@@ -121,8 +121,8 @@ const CLOCK_SLACK_MS = 60_000;
 /** Checks the state folder of a configuration, its owner, and the events of the tested hooks. */
 export async function checkState(
   { subject, opened }: OpenConfig,
-  probe_sessions: readonly string[],
-  now_ms: number,
+  probeSessions: readonly string[],
+  nowMs: number,
 ): Promise<readonly DoctorCheck[]> {
   if (opened === null) return [];
   const { config, runtime } = opened;
@@ -132,22 +132,22 @@ export async function checkState(
   // The audit log cannot be read while its owner does not answer.
   if (owner.status === 'fail') return [folder, owner];
   const entries = checkEntries(config.state_dir, subject);
-  return [folder, ...entries, owner, ...(await checkAuditLog(opened, subject, probe_sessions, now_ms))];
+  return [folder, ...entries, owner, ...(await checkAuditLog(opened, subject, probeSessions, nowMs))];
 }
 
 /** Checks that the service made everything in the state folder. */
-function checkEntries(state_dir: string, subject: CheckSubject): readonly DoctorCheck[] {
-  const foreign = listForeignEntries(state_dir);
+function checkEntries(stateDir: string, subject: CheckSubject): readonly DoctorCheck[] {
+  const foreign = listForeignEntries(stateDir);
   if (foreign.length === 0) return [];
   const more = foreign.length > PROBLEMS_SHOWN_MAX ? `, and ${foreign.length - PROBLEMS_SHOWN_MAX} more` : '';
   const shown = foreign.slice(0, PROBLEMS_SHOWN_MAX).join(', ');
-  const message = `The state folder ${state_dir} has entries that are not of this service: ${shown}${more}.`;
+  const message = `The state folder ${stateDir} has entries that are not of this service: ${shown}${more}.`;
   return [buildFailedCheck('state.entries', subject, message, 'Find out who made them, and remove them.')];
 }
 
-async function checkFolder(state_dir: string, subject: CheckSubject): Promise<DoctorCheck> {
-  const stats = await stat(state_dir).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
-  const disk = await checkDisk(state_dir, subject);
+async function checkFolder(stateDir: string, subject: CheckSubject): Promise<DoctorCheck> {
+  const stats = await stat(stateDir).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
+  const disk = await checkDisk(stateDir, subject);
   if (disk?.status === 'fail') return disk;
   if (stats === 'ENOENT')
     return (
@@ -155,25 +155,25 @@ async function checkFolder(state_dir: string, subject: CheckSubject): Promise<Do
       buildPassedCheck(
         'state.folder',
         subject,
-        `The state folder ${state_dir} is created by the first decision.`,
+        `The state folder ${stateDir} is created by the first decision.`,
       )
     );
   if (typeof stats === 'string' || !stats.isDirectory())
     return buildFailedCheck(
       'state.folder',
       subject,
-      `The state folder ${state_dir} cannot be read${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
+      `The state folder ${stateDir} cannot be read${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
       'Make this user its owner, or set `state_dir`.',
     );
-  const is_writable = await access(state_dir, constants.R_OK | constants.W_OK | constants.X_OK).then(
+  const isWritable = await access(stateDir, constants.R_OK | constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
   );
-  if (!is_writable)
+  if (!isWritable)
     return buildFailedCheck(
       'state.folder',
       subject,
-      `The state folder ${state_dir} is not writable, so hooks deny everything.`,
+      `The state folder ${stateDir} is not writable, so hooks deny everything.`,
       'Make this user its owner, or set `state_dir`.',
     );
   if (disk !== null) return disk;
@@ -182,13 +182,13 @@ async function checkFolder(state_dir: string, subject: CheckSubject): Promise<Do
     return buildPassedCheck(
       'state.folder',
       subject,
-      `The state folder ${state_dir} is readable by this user only.`,
+      `The state folder ${stateDir} is readable by this user only.`,
     );
   return buildWarningCheck(
     'state.folder',
     subject,
-    `Other users can read the state folder ${state_dir} (mode ${mode.toString(8)}).`,
-    `chmod 700 ${state_dir}`,
+    `Other users can read the state folder ${stateDir} (mode ${mode.toString(8)}).`,
+    `chmod 700 ${stateDir}`,
   );
 }
 
@@ -196,24 +196,24 @@ const FREE_BYTES_MIN = 65_536;
 const FREE_BYTES_ADVISED = 67_108_864;
 
 /** Checks the free space for the audit log; `null` if there is enough or it is unknown. */
-async function checkDisk(state_dir: string, subject: CheckSubject): Promise<DoctorCheck | null> {
-  let folder = state_dir;
+async function checkDisk(stateDir: string, subject: CheckSubject): Promise<DoctorCheck | null> {
+  let folder = stateDir;
   for (;;) {
     const disk = await statfs(folder).catch(() => null);
     if (disk !== null) {
-      const free_bytes = disk.bavail * disk.bsize;
-      if (free_bytes >= FREE_BYTES_ADVISED) return null;
-      return free_bytes < FREE_BYTES_MIN
+      const freeBytes = disk.bavail * disk.bsize;
+      if (freeBytes >= FREE_BYTES_ADVISED) return null;
+      return freeBytes < FREE_BYTES_MIN
         ? buildFailedCheck(
             'state.disk',
             subject,
-            `The disk of the state folder ${state_dir} is full, so hooks deny everything.`,
+            `The disk of the state folder ${stateDir} is full, so hooks deny everything.`,
             'Free some space. Hooks then work again without a restart.',
           )
         : buildWarningCheck(
             'state.disk',
             subject,
-            `The disk of the state folder ${state_dir} has ${Math.floor(free_bytes / 1_048_576)} MB left.`,
+            `The disk of the state folder ${stateDir} has ${Math.floor(freeBytes / 1_048_576)} MB left.`,
             'Free some space. Hooks deny everything when the disk is full.',
           );
     }
@@ -276,8 +276,8 @@ async function withTimeout<Value>(answer: Promise<Value>): Promise<Value> {
 async function checkAuditLog(
   { config, runtime }: NonNullable<OpenConfig['opened']>,
   subject: CheckSubject,
-  probe_sessions: readonly string[],
-  now_ms: number,
+  probeSessions: readonly string[],
+  nowMs: number,
 ): Promise<readonly DoctorCheck[]> {
   if (!config.audit.enabled)
     return [
@@ -291,18 +291,18 @@ async function checkAuditLog(
   try {
     const { events } = await runtime.queryAudit({ metadata_key: 'probe', last: '1h', limit: 10_000 });
     const written = new Set(events.map(({ metadata }) => metadata.probe));
-    const missing = probe_sessions.filter((session) => !written.has(session)).length;
+    const missing = probeSessions.filter((session) => !written.has(session)).length;
     if (missing > 0)
       return [
         buildFailedCheck(
           'state.trail',
           subject,
-          `${missing} of the ${probe_sessions.length} tested hooks wrote nothing to this audit log.`,
+          `${missing} of the ${probeSessions.length} tested hooks wrote nothing to this audit log.`,
           'These hooks use another configuration than they name, or do not run this program.',
         ),
       ];
     const [newest] = (await runtime.queryAudit({ limit: 1 })).events;
-    if (newest !== undefined && Date.parse(newest.timestamp) > now_ms + CLOCK_SLACK_MS)
+    if (newest !== undefined && Date.parse(newest.timestamp) > nowMs + CLOCK_SLACK_MS)
       return [
         buildWarningCheck(
           'state.clock',
@@ -311,7 +311,7 @@ async function checkAuditLog(
           'Set the clock. Until then time windows of rules and budgets are wrong.',
         ),
       ];
-    return probe_sessions.length === 0
+    return probeSessions.length === 0
       ? []
       : [buildPassedCheck('state.trail', subject, 'The audit log has every tested hook.')];
   } catch (failure) {

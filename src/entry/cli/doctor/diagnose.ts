@@ -181,17 +181,24 @@ async function examineAgent(
     ...checkInstalled(agent, files, all, request),
   ];
   const entries = new Set<ConfigEntry>();
-  let [tried_count, blocking_count] = [0, 0];
+  let [triedCount, blockingCount] = [0, 0];
   const switches = checkSwitches(agent, listHooks(files), all.files, machine);
   for (const located of listHooks(files)) {
     const tried = await examineHook({ agent, located, machine, request, configs, switches });
     checks.push(...tried.checks);
     if (tried.entry !== null) entries.add(tried.entry);
-    tried_count += tried.was_tried ? 1 : 0;
-    blocking_count += tried.blocks ? 1 : 0;
+    triedCount += tried.was_tried ? 1 : 0;
+    blockingCount += tried.blocks ? 1 : 0;
   }
   checks.push(...switches.checks);
-  return { agent, files, entries: [...entries], checks, tried_count, blocking_count };
+  return {
+    agent,
+    files,
+    entries: [...entries],
+    checks,
+    tried_count: triedCount,
+    blocking_count: blockingCount,
+  };
 }
 
 /** Checks that there are hooks, and that every wanted event has one. */
@@ -217,12 +224,12 @@ function checkInstalled(
   const installed = new Set(listHooks(all.files).map(({ hook }) => normalizeEvent(hook.event)));
   const missing = settings.wanted_hooks.filter(({ event }) => !installed.has(normalizeEvent(event)));
   const checks = missing.map(({ event }) => {
-    const of_event = { ...subject, event };
+    const ofEvent = { ...subject, event };
     const message = `No hook is installed for ${event}.`;
     const again = `Run \`${next}\` again.`;
     return BEFORE_TOOLS.includes(normalizeEvent(event))
-      ? buildFailedCheck('coding_agent.events', of_event, `${message} Tools run without a decision.`, again)
-      : buildWarningCheck('coding_agent.events', of_event, message, again);
+      ? buildFailedCheck('coding_agent.events', ofEvent, `${message} Tools run without a decision.`, again)
+      : buildWarningCheck('coding_agent.events', ofEvent, message, again);
   });
   const others = sumCounts(files.map(({ other_count }) => other_count));
   if (others > 0)
@@ -269,12 +276,12 @@ async function examineHook({
   const { project } = machine;
   const cwd = resolve(agent.doctor.getFolder?.(machine, scope) ?? project, hook.cwd ?? '');
   const surroundings = { cwd, project, env };
-  const entry_checks = await checkHookEntry(agent, hook, subject, surroundings);
+  const entryChecks = await checkHookEntry(agent, hook, subject, surroundings);
   const command = await resolveOwnCommand(hook, agent.settings, request.program, surroundings);
   if (typeof command === 'string') {
     const message = `It was not run, because its command ${command}.`;
-    const not_run = buildFailedCheck('hook.command', subject, message, `Read the entry. ${AGAIN}`);
-    return { checks: [...entry_checks, not_run], entry: null, was_tried: false, blocks: false };
+    const notRun = buildFailedCheck('hook.command', subject, message, `Read the entry. ${AGAIN}`);
+    return { checks: [...entryChecks, notRun], entry: null, was_tried: false, blocks: false };
   }
   const { options } = parseHookCommand(hook, agent.settings, project);
   const config = options?.config ?? null;
@@ -285,13 +292,22 @@ async function examineHook({
   });
   const explainDenial = (payload: object, event: string) =>
     explainPolicyDenial(entry, agent, options, payload, event);
-  const is_enabled = !hook.in_background && !switches.off.has(hook);
+  const isEnabled = !hook.in_background && !switches.off.has(hook);
   const { doctor } = agent;
-  const trial = { doctor, hook, command, surroundings, subject, explainDenial, is_enabled, now_ms };
+  const trial = {
+    doctor,
+    hook,
+    command,
+    surroundings,
+    subject,
+    explainDenial,
+    is_enabled: isEnabled,
+    now_ms,
+  };
   const tried = await tryHook(trial);
   if (tried.session_id !== null && tried.is_understood) entry.probe_sessions.push(tried.session_id);
   return {
-    checks: [...entry_checks, ...tried.checks],
+    checks: [...entryChecks, ...tried.checks],
     entry,
     was_tried: tried.session_id !== null,
     blocks: tried.blocks,
@@ -327,11 +343,13 @@ async function compareAll(
   const compared = [];
   for (const { agent, files, entries } of examined) {
     if (listHooks(files).length === 0) continue;
-    const audit_logs = entries.flatMap((entry) => {
+    const auditLogs = entries.flatMap((entry) => {
       const { opened } = entry.config;
       return opened?.config.audit.enabled && readable.has(entry) ? [opened.runtime] : [];
     });
-    compared.push(await compareSessions({ agent, files, machine, audit_logs, since_ms, now_ms: now_ms() }));
+    compared.push(
+      await compareSessions({ agent, files, machine, audit_logs: auditLogs, since_ms, now_ms: now_ms() }),
+    );
   }
   return compared;
 }

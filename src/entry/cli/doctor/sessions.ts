@@ -125,10 +125,10 @@ function isGuarded(
   files: readonly SettingsFile[],
   { project }: Machine,
 ): boolean {
-  const is_everywhere = files.some(
+  const isEverywhere = files.some(
     ({ location, hooks }) => hooks.length > 0 && (location.scope === 'user' || location.scope === 'managed'),
   );
-  if (is_everywhere) return true;
+  if (isEverywhere) return true;
   if (cwd !== null) return cwd === project || cwd.startsWith(`${project}${sep}`);
   return cwd_sha256 === null || cwd_sha256 === createHash('sha256').update(project).digest('hex');
 }
@@ -155,7 +155,7 @@ function buildReports(
 ): readonly SessionReport[] {
   const written = files.filter(({ hooks }) => hooks.length > 0).map(({ mtime_ms }) => mtime_ms);
   // Removing the hook and installing it again changes the time of the file, but not the first event.
-  const installed_ms = Math.min(audited.first_ms ?? Number.POSITIVE_INFINITY, ...written);
+  const installedMs = Math.min(audited.first_ms ?? Number.POSITIVE_INFINITY, ...written);
   return findUnseenSessions(format, transcripts, audited, window).map((session) => ({
     coding_agent: name,
     session_id: session.session_id,
@@ -163,15 +163,12 @@ function buildReports(
     last: formatTime(session.last_ms),
     run_count: session.run_count,
     unseen: session.unseen,
-    kind: classifySession(session, installed_ms),
+    kind: classifySession(session, installedMs),
   }));
 }
 
-function classifySession(
-  { last_ms, is_certain }: UnseenSession,
-  installed_ms: number,
-): SessionReport['kind'] {
-  if (last_ms !== null && last_ms < installed_ms) return 'before_setup';
+function classifySession({ last_ms, is_certain }: UnseenSession, installedMs: number): SessionReport['kind'] {
+  if (last_ms !== null && last_ms < installedMs) return 'before_setup';
   return is_certain ? 'unseen' : 'uncertain';
 }
 
@@ -192,7 +189,7 @@ function summarizeSessions(
     countKind('before_setup'),
   ];
   const checks: DoctorCheck[] = [];
-  const session_count = new Set(transcripts.map(({ session_id }) => session_id)).size;
+  const sessionCount = new Set(transcripts.map(({ session_id }) => session_id)).size;
   if (unseen > 0)
     checks.push(
       buildFailedCheck(
@@ -225,26 +222,26 @@ function summarizeSessions(
       buildPassedCheck(
         'sessions.seen',
         subject,
-        session_count === 0
+        sessionCount === 0
           ? 'There are no transcripts of that time.'
-          : `The hook was called for every tool that ran in ${formatCount(session_count, 'session')} up to a minute ago.`,
+          : `The hook was called for every tool that ran in ${formatCount(sessionCount, 'session')} up to a minute ago.`,
       ),
     );
   return checks;
 }
 
 function warnIncomplete(
-  skipped_count: number,
+  skippedCount: number,
   audited: AuditedCalls,
   subject: CheckSubject,
 ): readonly DoctorCheck[] {
   const checks: DoctorCheck[] = [];
-  if (skipped_count > 0)
+  if (skippedCount > 0)
     checks.push(
       buildWarningCheck(
         'sessions.read',
         subject,
-        `${formatCount(skipped_count, 'part')} of transcripts could not be read, or are too long.`,
+        `${formatCount(skippedCount, 'part')} of transcripts could not be read, or are too long.`,
         null,
       ),
     );

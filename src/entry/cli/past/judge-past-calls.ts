@@ -66,8 +66,8 @@ export interface PastRequest {
 export async function judgePastCalls(request: PastRequest): Promise<PastReport> {
   const { agents, machine, now_ms } = request;
   const judgeCall = await openJudge(request);
-  const deadline_ms = now_ms() + REPLAY_MS_MAX;
-  const isLate = () => now_ms() >= deadline_ms;
+  const deadlineMs = now_ms() + REPLAY_MS_MAX;
+  const isLate = () => now_ms() >= deadlineMs;
   const counter: SkipCounter = { skipped_count: 0 };
   const decisions: PastDecision[] = [];
   let calls = 0;
@@ -114,7 +114,7 @@ async function openJudge({
   };
 }
 
-function buildPastCrossing({ agent, tool, input, working_dir }: PastCall, now_ms: number): Crossing {
+function buildPastCrossing({ agent, tool, input, working_dir }: PastCall, nowMs: number): Crossing {
   const event = {
     dialect: agent.name,
     event: '',
@@ -126,7 +126,7 @@ function buildPastCrossing({ agent, tool, input, working_dir }: PastCall, now_ms
     ...(working_dir !== null && { working_dir }),
     checks: [],
   };
-  return buildHookCrossing({ kind: 'call', tool, input }, event, now_ms);
+  return buildHookCrossing({ kind: 'call', tool, input }, event, nowMs);
 }
 
 function describeDecision(
@@ -137,8 +137,8 @@ function describeDecision(
 ): PastDecision {
   const { decision, action, rule, reason, findings } = verdict;
   const decisive = findings.filter((finding) => finding.action === action);
-  const rule_ids = [...new Set(decisive.map(({ rule_id }) => rule_id))];
-  const is_allowable = decisive.every(({ tags, source }) => source === undefined && !isNeverAllowed(tags));
+  const ruleIds = [...new Set(decisive.map(({ rule_id }) => rule_id))];
+  const isAllowable = decisive.every(({ tags, source }) => source === undefined && !isNeverAllowed(tags));
   const shown = buildShownAction(tool, content, verdict, policy.redaction.typed);
   return {
     coding_agent: agent.name,
@@ -148,9 +148,9 @@ function describeDecision(
     action,
     rule,
     reason: [reason, explainDenial(verdict, policy.rules, null)].filter((part) => part !== null).join(' '),
-    rule_ids,
+    rule_ids: ruleIds,
     action_shown: shown?.text ?? null,
     action_marks: shown?.marks ?? [],
-    allow: is_allowable ? rule_ids.map((id) => `customshouse allow ${id}`) : [],
+    allow: isAllowable ? ruleIds.map((id) => `customshouse allow ${id}`) : [],
   };
 }

@@ -32,16 +32,16 @@ export function definePolicyExplain(parent: Command, terminal: Terminal): void {
     .option('--all', 'every tag and every rule that was evaluated')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((event_id: string, options: ExplainOptions) => runExplain(event_id, options, terminal));
+    .action((eventId: string, options: ExplainOptions) => runExplain(eventId, options, terminal));
   addExamples(command, [
     ['customshouse policy explain evt_0123456789abcdef01234567', ''],
     ['customshouse policy explain evt_0123456789abcdef01234567 --all', 'every rule'],
   ]);
 }
 
-async function runExplain(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
+async function runExplain(eventId: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const reply = await runSelectedOperation(terminal, options.config, (of) => of.policyExplain, {
-    event_id,
+    event_id: eventId,
   });
   if (options.json) printJson(terminal, reply);
   else {
@@ -69,11 +69,11 @@ function printExplanation(reply: Answer<'policyExplain'>, all: boolean, terminal
     const { decision: other, rule } = explanation.replayed;
     printLine(terminal, `note    Asked again, the policy says ${other} by ${escapeControls(rule)}.`);
   }
-  const shown_evaluations = all
+  const shownEvaluations = all
     ? explanation.evaluations
     : explanation.evaluations.filter(({ decisive }) => decisive);
-  for (const evaluation of shown_evaluations) printEvaluation(evaluation, all, terminal);
-  const hidden = explanation.evaluations.length - shown_evaluations.length;
+  for (const evaluation of shownEvaluations) printEvaluation(evaluation, all, terminal);
+  const hidden = explanation.evaluations.length - shownEvaluations.length;
   if (hidden > 0)
     printLine(
       terminal,
@@ -91,10 +91,10 @@ async function printAllowCommand(
   const decisive = explanation?.evaluations.filter((each) => each.decisive) ?? [];
   if (recorded.decision === 'allow' || decisive.length === 0) return;
   const { isNeverAllowed } = await import('../../../core/decision/allowlist.ts');
-  const is_allowable = decisive.every(
+  const isAllowable = decisive.every(
     ({ tag, origin }) => origin === 'found' && tag !== null && !isNeverAllowed([tag]),
   );
-  if (is_allowable)
+  if (isAllowable)
     printLine(terminal, `\nAn operator can allow it: ${terminal.name} allow ${event_id} --reason <text>`);
 }
 

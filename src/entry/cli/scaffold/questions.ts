@@ -11,8 +11,8 @@ interface Backend {
   readonly api_key_env: string | null;
 }
 
-function buildHostedBackend(label: string, base_url: string, api_key_env: string): Backend {
-  return { label, provider: 'compatible-api', base_url, api_key_env };
+function buildHostedBackend(label: string, baseUrl: string, apiKeyEnv: string): Backend {
+  return { label, provider: 'compatible-api', base_url: baseUrl, api_key_env: apiKeyEnv };
 }
 
 const BACKENDS: readonly Backend[] = [
@@ -41,10 +41,10 @@ const BACKENDS: readonly Backend[] = [
 
 /**
  * Asks about the advisory layer, which stays off by default.
- * @param is_wanted preselects Yes
+ * @param isWanted preselects Yes
  * @returns `null` for no; Ctrl-C ends the command before any file is written
  */
-export async function askIntelligence(is_wanted: boolean): Promise<IntelligenceAnswer | null> {
+export async function askIntelligence(isWanted: boolean): Promise<IntelligenceAnswer | null> {
   const { confirm, outro, select, text } = await import('@clack/prompts');
   const wanted = await awaitAnswer(
     confirm({
@@ -52,7 +52,7 @@ export async function askIntelligence(is_wanted: boolean): Promise<IntelligenceA
         'Turn on the advisory layer? It suggests rules and explains incidents with a model that you bring.',
       active: 'Yes',
       inactive: 'No',
-      initialValue: is_wanted,
+      initialValue: isWanted,
     }),
   );
   if (!wanted) {
@@ -69,20 +69,20 @@ export async function askIntelligence(is_wanted: boolean): Promise<IntelligenceA
       validate: createFilledCheck('Name a model.'),
     }),
   );
-  const base_url = await awaitAnswer(
+  const baseUrl = await awaitAnswer(
     text({ message: 'At which address?', initialValue: backend.base_url, validate: checkWebAddress }),
   );
-  const api_key_env = backend.provider === 'local' ? '' : await askKeyVariable(backend);
+  const apiKeyEnv = backend.provider === 'local' ? '' : await askKeyVariable(backend);
   outro(
-    api_key_env === ''
+    apiKeyEnv === ''
       ? 'The advisory layer is on, without a key.'
-      : `The advisory layer is on. The service reads the key from ${api_key_env}; no file holds it.`,
+      : `The advisory layer is on. The service reads the key from ${apiKeyEnv}; no file holds it.`,
   );
   return {
     provider: backend.provider,
     model: model.trim(),
-    base_url: base_url.trim(),
-    api_key_env: api_key_env === '' ? null : api_key_env,
+    base_url: baseUrl.trim(),
+    api_key_env: apiKeyEnv === '' ? null : apiKeyEnv,
   };
 }
 

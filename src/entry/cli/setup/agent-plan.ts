@@ -126,11 +126,10 @@ export async function findInstalledConfig(
   const target = findTarget(agent, machine, scope);
   const { loadConfig } = await import('../../../runtime/policies/load-config.ts');
   const installed = await readInstalledHooks(agent.settings, target).catch(() => []);
-  const installed_path = installed.flatMap(({ config_path }) => config_path ?? [])[0];
+  const installedPath = installed.flatMap(({ config_path }) => config_path ?? [])[0];
   const named =
     config ??
-    (installed_path &&
-      replaceProjectFolder(installed_path, agent.settings.project_variables, machine.project));
+    (installedPath && replaceProjectFolder(installedPath, agent.settings.project_variables, machine.project));
   const result = await loadConfig({ path: named ?? null, env, cwd, secrets: 'leave' });
   return result.ok ? result.config : null;
 }
@@ -182,8 +181,8 @@ function remarkOnServer(
   config: HookConfig | null,
 ): readonly string[] {
   const { locations, adviseByHand } = settings.mcp_servers;
-  const has_list = locations(machine).some(({ scope }) => scope === options.scope);
-  if (!options.mcp || options.uninstall || has_list) return [];
+  const hasList = locations(machine).some(({ scope }) => scope === options.scope);
+  if (!options.mcp || options.uninstall || hasList) return [];
   const words = buildServerWords(program, config?.file ?? '');
   return [adviseByHand(options.scope, words.map(quoteArg).join(' '))];
 }
@@ -209,10 +208,10 @@ function remarkOnSharing(
     return [
       `Commit this file and the configuration. Everyone who shares them needs \`${PACKAGE_NAME}\` in the PATH (npm install -g with the package’s file); without it every tool call is denied.`,
     ];
-  const own_scope = settings.targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
+  const ownScope = settings.targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
   if (scope !== 'project') return [];
   return [
-    `This file belongs to the project but names paths of this machine: on machines without the program at these paths, every tool call is denied. Use --shared for a file that a team can commit, or for yourself alone --scope ${own_scope}.`,
+    `This file belongs to the project but names paths of this machine: on machines without the program at these paths, every tool call is denied. Use --shared for a file that a team can commit, or for yourself alone --scope ${ownScope}.`,
   ];
 }
 
@@ -261,18 +260,18 @@ export function listPendingChanges({ changes }: SetupPlan): SetupPlan['changes']
 
 /**
  * Writes the changes of a plan and returns the paths of the files.
- * @param is_quiet whether nothing is printed, because the result is JSON
+ * @param isQuiet whether nothing is printed, because the result is JSON
  */
 export async function applyPlan(
   { setup }: AgentPlan,
   { uninstall }: SetupOptions,
   terminal: Terminal,
-  is_quiet: boolean,
+  isQuiet: boolean,
 ): Promise<readonly string[]> {
   const paths: string[] = [];
   await setup.apply(({ path, action, has_receipt }) => {
     paths.push(path);
-    if (!is_quiet)
+    if (!isQuiet)
       printLine(terminal, `${PAST[action]}  ${escapeControls(relative(terminal.cwd, path) || path)}`);
     if (!has_receipt && !uninstall)
       printNotice(
@@ -285,17 +284,17 @@ export async function applyPlan(
 
 const PAST = { create: 'created', change: 'changed', delete: 'deleted', keep: 'kept' } as const;
 
-/** Returns the result of a plan. `written_paths` are the files that were written. */
+/** Returns the result of a plan. `writtenPaths` are the files that were written. */
 export function buildAgentResult(
   { agent, scope, setup, remarks }: AgentPlan,
-  written_paths: readonly string[],
+  writtenPaths: readonly string[],
   done: boolean,
 ): AgentResult {
   const files = setup.changes.map((change) => ({
     path: change.path,
     action: change.action,
     diff: change.action === 'keep' ? '' : formatDiff(change),
-    done: written_paths.includes(change.path),
+    done: writtenPaths.includes(change.path),
   }));
   return { name: agent.name, scope, files, remarks, done };
 }

@@ -25,14 +25,13 @@ export async function planConfiguration(
 ): Promise<PlannedConfiguration> {
   const { env, cwd } = terminal;
   const { config: path, scope, shared } = options;
-  const in_project = { ...terminal, cwd: env.SERVICE_CONFIG || path !== undefined ? cwd : machine.project };
+  const inProject = { ...terminal, cwd: env.SERVICE_CONFIG || path !== undefined ? cwd : machine.project };
   const own = join(getNewFolder(options, machine), 'service.yaml');
-  const config = await loadCliConfig(in_project, path, 'leave');
+  const config = await loadCliConfig(inProject, path, 'leave');
   const { file } = config.origin;
-  const is_private =
-    file === join(getProjectConfigFolder(machine.project, env, machine.home), 'service.yaml');
+  const isPrivate = file === join(getProjectConfigFolder(machine.project, env, machine.home), 'service.yaml');
   // A team cannot use the configuration that one member has at home.
-  if (file !== null && !(shared && is_private)) return checkConfiguration(config, file, terminal);
+  if (file !== null && !(shared && isPrivate)) return checkConfiguration(config, file, terminal);
   if (scope === 'user') {
     const users = await loadCliConfig(terminal, own, 'leave').catch(() => null);
     if (users?.origin.file) return checkConfiguration(users, users.origin.file, terminal);

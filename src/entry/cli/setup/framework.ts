@@ -32,9 +32,9 @@ export async function setUpFramework(
   const existing = await addPathToError(path, () => readSettingsFile(path));
   const text = await readFrameworkGuard(framework);
   const after = options.uninstall ? null : text;
-  const is_kept = existing.text !== null && existing.text !== text && !options.force;
+  const isKept = existing.text !== null && existing.text !== text && !options.force;
   const does = existing.text !== after && !options.dryRun;
-  if (is_kept) throw buildKeptFailure(path, options, terminal);
+  if (isKept) throw buildKeptFailure(path, options, terminal);
   if (does && after === null) await addPathToError(path, () => deleteSettingsFile(existing));
   if (does && after !== null) await addPathToError(path, () => writeSettingsFile(existing, after));
   const { real_path, text: before } = existing;

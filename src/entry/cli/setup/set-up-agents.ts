@@ -61,18 +61,18 @@ export async function setUpAgents(
   for (const agent of agents)
     plans.push(await planAgent(agent, machine, options, program.words, configuration));
   if (!options.json) printPlans(plans, { configuration, packs, program }, terminal);
-  const has_changes = configuration.missing.length + packs.length + countPendingChanges(plans) > 0;
-  const goes_on = has_changes && (await askConsent('Write this?', options, terminal, true));
-  const written = goes_on
+  const hasChanges = configuration.missing.length + packs.length + countPendingChanges(plans) > 0;
+  const goesOn = hasChanges && (await askConsent('Write this?', options, terminal, true));
+  const written = goesOn
     ? await writeAll(plans, { configuration, packs, program }, options, terminal)
     : NOTHING;
   const diagnosis =
-    options.doctor && !options.dryRun && goes_on === has_changes
+    options.doctor && !options.dryRun && goesOn === hasChanges
       ? await examineHooks(agents, machine, program, options, terminal)
       : null;
   if (options.json) {
-    const results = plans.map((plan) => buildAgentResult(plan, written.paths, goes_on));
-    const one = results.length === 1 ? results[0] : { agents: results, done: goes_on };
+    const results = plans.map((plan) => buildAgentResult(plan, written.paths, goesOn));
+    const one = results.length === 1 ? results[0] : { agents: results, done: goesOn };
     const { file } = configuration;
     const tried = diagnosis && {
       status: diagnosis.status,
@@ -87,9 +87,9 @@ export async function setUpAgents(
       doctor: tried,
     });
   } else {
-    printResult(plans, goes_on, has_changes, diagnosis, terminal);
+    printResult(plans, goesOn, hasChanges, diagnosis, terminal);
     if (diagnosis !== null) await printConsole(configuration.file, terminal);
-    if (!options.dryRun && goes_on === has_changes) {
+    if (!options.dryRun && goesOn === hasChanges) {
       const { showPastCalls } = await import('../past/show-past-calls.ts');
       await showPastCalls(agents, machine, { ...options, config: configuration.file }, terminal);
     }
@@ -165,20 +165,20 @@ async function writeAll(
   options: AgentsOptions,
   terminal: Terminal,
 ): Promise<Written> {
-  const is_quiet = options.json === true;
+  const isQuiet = options.json === true;
   if (program.copy !== null) {
-    if (!is_quiet) printNotice(terminal, `Copying the program to ${escapeControls(program.copy.to)} ...`);
+    if (!isQuiet) printNotice(terminal, `Copying the program to ${escapeControls(program.copy.to)} ...`);
     await copyProgram(program.copy);
   }
   const folder = dirname(configuration.file);
   const { created } = await writeMissingFiles(folder, configuration.missing);
-  if (!is_quiet)
+  if (!isQuiet)
     for (const path of created)
       printLine(terminal, `created  ${escapeControls(formatPath(folder, path, terminal))}`);
   const added: string[] = [];
-  for (const pack of packs) if (await addPack(pack, configuration.file, is_quiet, terminal)) added.push(pack);
+  for (const pack of packs) if (await addPack(pack, configuration.file, isQuiet, terminal)) added.push(pack);
   const paths: string[] = [];
-  for (const plan of plans) paths.push(...(await applyPlan(plan, options, terminal, is_quiet)));
+  for (const plan of plans) paths.push(...(await applyPlan(plan, options, terminal, isQuiet)));
   return { paths, created, packs: added };
 }
 
@@ -188,12 +188,7 @@ function formatPath(folder: string, path: string, { cwd }: Terminal): string {
 }
 
 /** Adds a pack. A pack that allows more than the current policy is left to the user, and setup continues. */
-async function addPack(
-  pack: string,
-  config: string,
-  is_quiet: boolean,
-  terminal: Terminal,
-): Promise<boolean> {
+async function addPack(pack: string, config: string, isQuiet: boolean, terminal: Terminal): Promise<boolean> {
   const { addSkill } = await import('../skills/add.ts');
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {
@@ -207,7 +202,7 @@ async function addPack(
     );
     return false;
   }
-  if (!is_quiet) printLine(terminal, `added    policy pack ${pack}`);
+  if (!isQuiet) printLine(terminal, `added    policy pack ${pack}`);
   return true;
 }
 
@@ -235,13 +230,13 @@ async function examineHooks(
 function printResult(
   plans: readonly AgentPlan[],
   done: boolean,
-  has_changes: boolean,
+  hasChanges: boolean,
   diagnosis: Diagnosis | null,
   terminal: Terminal,
 ): void {
-  if (!has_changes) printLine(terminal, 'Nothing to change.');
+  if (!hasChanges) printLine(terminal, 'Nothing to change.');
   else if (!done) printLine(terminal, 'Nothing was changed.');
-  if (done || !has_changes)
+  if (done || !hasChanges)
     for (const [line, labels] of groupRemarks(plans))
       printLine(terminal, `note: ${plans.length > 1 ? `${labels.join(', ')}: ` : ''}${escapeControls(line)}`);
   if (diagnosis !== null) printHookTests(diagnosis, terminal);
@@ -259,9 +254,9 @@ function groupRemarks(plans: readonly AgentPlan[]): ReadonlyMap<string, readonly
 }
 
 /** Prints how to open the console. The hooks' daemon has no address. */
-async function printConsole(config_file: string, terminal: Terminal): Promise<void> {
+async function printConsole(configFile: string, terminal: Terminal): Promise<void> {
   const { toReachableHost } = await import('../start-report.ts');
-  const { host, port } = (await loadCliConfig(terminal, config_file, 'leave')).server;
+  const { host, port } = (await loadCliConfig(terminal, configFile, 'leave')).server;
   const url = `http://${toReachableHost(host)}:${port}/dashboard`;
   printLine(terminal, `Console: ${terminal.name} serve, then ${url}`);
 }

@@ -21,7 +21,7 @@ export function explainUnknownSetupName(name: string): CommandFailure {
 }
 
 /** Lists all of them. */
-export function printSetupNames(as_json: boolean, terminal: Terminal): void {
+export function printSetupNames(asJson: boolean, terminal: Terminal): void {
   const machine = { project: '.', home: '~', env: {} };
   const rows = [
     ...codingAgents.map(({ name, label, settings }) => ({
@@ -33,7 +33,7 @@ export function printSetupNames(as_json: boolean, terminal: Terminal): void {
     ...agentFrameworks.map(({ name, label }) => ({ name, label, kind: 'framework', scopes: [] })),
     { name: 'generic', label: 'anything else', kind: 'by hand', scopes: [] },
   ];
-  if (as_json) {
+  if (asJson) {
     printJson(terminal, { integrations: rows });
     return;
   }

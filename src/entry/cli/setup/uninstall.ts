@@ -82,8 +82,8 @@ async function writePlans(
   options: SetupOptions,
   terminal: Terminal,
 ): Promise<{ readonly done: boolean; readonly paths: readonly string[] }> {
-  const is_quiet = options.json === true;
-  if (!is_quiet) {
+  const isQuiet = options.json === true;
+  if (!isQuiet) {
     for (const plan of plans) printPlan(plan, terminal);
     if (purged !== null) {
       printLine(terminal, paintText(terminal, 'bold', `Configuration in ${escapeControls(purged)}`));
@@ -93,12 +93,12 @@ async function writePlans(
   const pending = plans.some(({ setup }) => listPendingChanges(setup).length > 0) || purged !== null;
   const done = pending && (await askConsent('Write this?', options, terminal));
   const paths: string[] = [];
-  if (done) for (const plan of plans) paths.push(...(await applyPlan(plan, options, terminal, is_quiet)));
+  if (done) for (const plan of plans) paths.push(...(await applyPlan(plan, options, terminal, isQuiet)));
   if (done && purged !== null) {
     await deleteConfiguration(purged, terminal);
-    if (!is_quiet) printLine(terminal, `deleted  ${escapeControls(purged)}`);
+    if (!isQuiet) printLine(terminal, `deleted  ${escapeControls(purged)}`);
   }
-  if (!is_quiet) printOutcome(plans, pending, done, terminal);
+  if (!isQuiet) printOutcome(plans, pending, done, terminal);
   return { done, paths };
 }
 
@@ -130,8 +130,8 @@ async function deleteConfiguration(folder: string, terminal: Terminal): Promise<
         hint: 'Stop it, then run this again.',
       });
     process.kill(pid, 'SIGTERM');
-    const deadline_ms = Date.now() + END_MS;
-    while (isRunning(pid) && Date.now() < deadline_ms) await sleep(PAUSE_MS);
+    const deadlineMs = Date.now() + END_MS;
+    while (isRunning(pid) && Date.now() < deadlineMs) await sleep(PAUSE_MS);
   }
   await rm(folder, { recursive: true });
   await removeFolders([dirname(dirname(folder)), dirname(folder)]);

@@ -64,14 +64,14 @@ async function carryOut(
     );
     printSkillPlan(plan, terminal);
   }
-  const is_there = isThere(plan);
-  const goes_on = !is_there && (await askForConsent(plan, options, terminal));
-  if (goes_on) await carryOut();
-  if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
+  const isPresent = isThere(plan);
+  const goesOn = !isPresent && (await askForConsent(plan, options, terminal));
+  if (goesOn) await carryOut();
+  if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goesOn });
   else
     printLine(
       terminal,
-      `\n${is_there ? 'It is there already; nothing was changed.' : formatEnding(plan, goes_on)}`,
+      `\n${isPresent ? 'It is there already; nothing was changed.' : formatEnding(plan, goesOn)}`,
     );
 }
 
@@ -87,20 +87,20 @@ function isThere({ files, replaces, version, source }: SkillPlan): boolean {
 }
 
 async function askForConsent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
-  const less_strict = plan.effect === null ? [] : formatLessStrictPlaces(plan.effect);
-  if (less_strict.length > 0 && options.yes && !options.allowLessStrict && !options.dryRun) {
+  const lessStrict = plan.effect === null ? [] : formatLessStrictPlaces(plan.effect);
+  if (lessStrict.length > 0 && options.yes && !options.allowLessStrict && !options.dryRun) {
     throw new CommandFailure(
       EXIT.no,
       'less_strict',
       'The new policy is less strict, so nothing was changed.',
       {
-        details: less_strict.map((message) => ({ path: '', message: message.trim() })),
-        lines: less_strict,
+        details: lessStrict.map((message) => ({ path: '', message: message.trim() })),
+        lines: lessStrict,
         hint: 'If this is intended, use --allow-less-strict.',
       },
     );
   }
-  const question = less_strict.length > 0 ? 'The new policy is less strict. Install it?' : 'Install it?';
+  const question = lessStrict.length > 0 ? 'The new policy is less strict. Install it?' : 'Install it?';
   return askConsent(question, options, terminal);
 }
 

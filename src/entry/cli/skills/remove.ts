@@ -28,10 +28,10 @@ async function carryOut(
   terminal: Terminal,
 ): Promise<void> {
   if (!options.json) printSkillPlan(plan, terminal);
-  const goes_on = await askConsent(`Remove ${plan.name}?`, options, terminal);
-  if (goes_on) await carryOut();
-  if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
-  else for (const line of formatEnding(plan, goes_on)) printLine(terminal, line);
+  const goesOn = await askConsent(`Remove ${plan.name}?`, options, terminal);
+  if (goesOn) await carryOut();
+  if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goesOn });
+  else for (const line of formatEnding(plan, goesOn)) printLine(terminal, line);
 }
 
 function formatEnding({ name, files, emptied }: SkillPlan, done: boolean): string[] {

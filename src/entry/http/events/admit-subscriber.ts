@@ -72,12 +72,12 @@ export async function admitSubscriber(
   const reader = await identifyReader(peer, ports);
   const { scope } = reader;
   const { heartbeat, ...requested } = request.query as Readonly<Record<string, unknown>>;
-  const follow_request = buildFollowRequest(requested, headers['last-event-id']);
-  assertWithinScope(follow_request.filter, scope);
+  const followRequest = buildFollowRequest(requested, headers['last-event-id']);
+  assertWithinScope(followRequest.filter, scope);
   return {
     stream: await runtime.events(),
     scope,
-    request: follow_request,
+    request: followRequest,
     text_heartbeat: wantsTextHeartbeat(heartbeat),
     access_ms: Math.min(ACCESS_MS, ports.heartbeat_ms),
     hasAccess: openAccessCheck(peer, reader, ports),
@@ -108,11 +108,11 @@ function openAccessCheck(
   ports: EventPorts,
 ): AdmittedSubscriber['hasAccess'] {
   const { now_ms } = ports.runtime;
-  let verified_ms = now_ms();
+  let verifiedMs = now_ms();
   return () => {
-    const verify_ms = Math.min(verified_ms + ports.heartbeat_ms, expires_ms ?? 0);
-    if (now_ms() < verify_ms) return Promise.resolve(true);
-    verified_ms = now_ms();
+    const verifyMs = Math.min(verifiedMs + ports.heartbeat_ms, expires_ms ?? 0);
+    if (now_ms() < verifyMs) return Promise.resolve(true);
+    verifiedMs = now_ms();
     return identifyReader(peer, ports).then(
       (now) => JSON.stringify(now.scope) === JSON.stringify(scope),
       () => false,
@@ -126,10 +126,10 @@ function openAccessCheck(
  */
 function buildFollowRequest(
   requested: Readonly<Record<string, unknown>>,
-  last_seen: string | string[] | undefined,
+  lastSeen: string | string[] | undefined,
 ): EventStreamRequest {
   return parseStreamRequest(
-    typeof last_seen === 'string' && last_seen !== '' ? { ...requested, after: last_seen } : requested,
+    typeof lastSeen === 'string' && lastSeen !== '' ? { ...requested, after: lastSeen } : requested,
   );
 }
 
@@ -144,8 +144,8 @@ function withOffered(headers: Peer['headers']): Peer['headers'] {
   const offered = parseProtocols(headers);
   const tokens = offered.filter((name) => name.startsWith(BEARER));
   if (tokens.length === 0) return headers;
-  const has_other = headers.authorization !== undefined || headers['x-service-key'] !== undefined;
-  if (tokens.length > 1 || has_other) throw new Refusal('invalid_request', 'Send one credential.');
+  const hasOther = headers.authorization !== undefined || headers['x-service-key'] !== undefined;
+  if (tokens.length > 1 || hasOther) throw new Refusal('invalid_request', 'Send one credential.');
   // The answer never repeats the credential, and a browser fails if the answer selects no subprotocol.
   if (!offered.includes(EVENTS_SUBPROTOCOL))
     throw new Refusal(

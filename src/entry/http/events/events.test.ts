@@ -17,13 +17,13 @@ test('a reader sees what its credential may see, and no more', async () => {
   const scoped = createApiKey('scoped');
   const auditor = createApiKey('auditor');
   const checker = createApiKey('checker');
-  const api_keys = [
+  const apiKeys = [
     { ...scoped.entry, tenants: ['acme'], permissions: ['audit:read'] as const },
     { ...auditor.entry, permissions: ['audit:read'] as const, agents: ['a'] },
     { ...checker.entry, permissions: ['check'] as const },
   ];
   const users = [{ user_id: 'ann', role: 'auditor', tenants: ['globex'] } as const];
-  await runOnStage({ auth: { api_keys }, users }, async ({ service, tell }) => {
+  await runOnStage({ auth: { api_keys: apiKeys }, users }, async ({ service, tell }) => {
     const { token } = ensureToken(scratch, 'operator');
     const bearer = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } });
     const all = await openTestSocket(service, '', bearer(token));
@@ -160,38 +160,43 @@ test('a reader that answers no pings is closed after three; one that does is not
 });
 
 test('a stream ends when its credential does, over either transport', async () => {
-  let now_ms = Date.UTC(2026, 0, 1);
+  let nowMs = Date.UTC(2026, 0, 1);
   const { key, entry } = createApiKey('short');
-  const api_keys = [{ ...entry, expires_at: '2026-01-01T01:00:00Z', permissions: ['audit:read'] as const }];
-  const instead = { now_ms: () => now_ms };
-  await runOnStage({ heartbeat_ms: 20, auth: { api_keys }, instead }, async ({ service }) => {
+  const apiKeys = [{ ...entry, expires_at: '2026-01-01T01:00:00Z', permissions: ['audit:read'] as const }];
+  const instead = { now_ms: () => nowMs };
+  await runOnStage({ heartbeat_ms: 20, auth: { api_keys: apiKeys }, instead }, async ({ service }) => {
     const reader = await openTestSocket(service, '', { headers: { 'x-service-key': key } });
     const lines = await readLines(service, '/v1/events', { 'x-service-key': key });
     await waitUntil(() => lines.text().includes('\n:\n'));
     assert.equal(reader.socket.readyState, reader.socket.OPEN);
-    now_ms += 3_600_000;
+    nowMs += 3_600_000;
     assert.equal((await reader.closed).code, 1008);
     await lines.ended;
   });
 });
 
 test('a stream ends within a second after its credential', async () => {
-  let now_ms = Date.UTC(2026, 0, 1);
+  let nowMs = Date.UTC(2026, 0, 1);
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const public_key_file = join(scratch, 'events.pem');
-  writeFileSync(public_key_file, publicKey.export({ type: 'spki', format: 'pem' }));
-  const exp = now_ms / 1_000 + 3_600;
+  const publicKeyFile = join(scratch, 'events.pem');
+  writeFileSync(publicKeyFile, publicKey.export({ type: 'spki', format: 'pem' }));
+  const exp = nowMs / 1_000 + 3_600;
   const claims = { sub: 'reader', iss: 'https://id.test', aud: 'agents', exp, permissions: ['audit:read'] };
   const signed = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
-  const jwt = { issuer: claims.iss, audience: claims.aud, public_key_file, clock_tolerance_seconds: 0 };
+  const jwt = {
+    issuer: claims.iss,
+    audience: claims.aud,
+    public_key_file: publicKeyFile,
+    clock_tolerance_seconds: 0,
+  };
   const { key, entry } = createApiKey('short');
-  const api_keys = [
+  const apiKeys = [
     { ...entry, expires_at: new Date(exp * 1_000).toISOString(), permissions: ['audit:read'] as const },
   ];
   const users = [{ user_id: 'ann', role: 'auditor', tenants: ['globex'] } as const];
-  const auth = { api_keys, jwt };
+  const auth = { api_keys: apiKeys, jwt };
   await runOnStage(
-    { heartbeat_ms: 3_600_000, auth, users, instead: { now_ms: () => now_ms } },
+    { heartbeat_ms: 3_600_000, auth, users, instead: { now_ms: () => nowMs } },
     async ({ service, tell }) => {
       const rows: readonly Parameters<typeof openTestSocket>[2][] = [
         { headers: { authorization: `Bearer ${signed}` } },
@@ -203,10 +208,10 @@ test('a stream ends within a second after its credential', async () => {
       const sockets = await Promise.all(rows.map((row) => openTestSocket(service, '', row)));
       const lines = await readLines(service, '/v1/events', { authorization: `Bearer ${signed}` });
       const unlimited = await openTestSocket(service);
-      now_ms = exp * 1_000 - 1;
+      nowMs = exp * 1_000 - 1;
       await tell(sampleEvent(1, { tenant_id: 'globex', caller_id: 'loopback' }));
       await waitUntil(() => [...sockets, unlimited].every(({ events }) => events.length === 1));
-      now_ms += 1;
+      nowMs += 1;
       for (const [row, { closed }] of sockets.entries()) assert.equal((await closed).code, 1008, `${row}`);
       await lines.ended;
       assert.equal(unlimited.socket.readyState, unlimited.socket.OPEN);

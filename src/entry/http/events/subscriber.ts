@@ -32,21 +32,21 @@ export interface EventSubscriber {
  */
 export async function openSubscriber(
   line: EventConnection,
-  { stream, scope, request: follow_request, hasAccess: stillMay, access_ms }: AdmittedSubscriber,
+  { stream, scope, request: followRequest, hasAccess: stillMay, access_ms }: AdmittedSubscriber,
   { heartbeat_ms, onAccessChange }: Pick<EventPorts, 'heartbeat_ms' | 'onAccessChange'>,
 ): Promise<EventSubscriber> {
   let early: Buffer[] | null = [];
   const timers: NodeJS.Timeout[] = [];
-  let is_checking = false;
+  let isChecking = false;
   let unwatch: (() => void) | undefined;
   const endIfRevoked = async (): Promise<void> => {
     if (!(await stillMay())) sink.end('credential');
   };
   const checkAccess = async (): Promise<void> => {
-    if (is_checking) return;
-    is_checking = true;
+    if (isChecking) return;
+    isChecking = true;
     await endIfRevoked();
-    is_checking = false;
+    isChecking = false;
   };
   const sink = {
     frame: line.frame,
@@ -63,7 +63,7 @@ export async function openSubscriber(
     unwatch?.();
     subscription?.close();
   };
-  const subscription = await stream.subscribe({ ...follow_request, scope, sink });
+  const subscription = await stream.subscribe({ ...followRequest, scope, sink });
   if (subscription === null) throw buildUnknownEventRefusal();
   return {
     subscription,

@@ -112,8 +112,8 @@ function closeWith(open: WebSocket, code: number, reason: string): void {
 
 /** Refuses an invalid handshake early. The library would find it only after the reader was started. */
 function refuseHandshake({ raw: { headers } }: FastifyRequest): void {
-  const has_key = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
-  if (!has_key || headers['sec-websocket-version'] !== '13')
+  const hasKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
+  if (!hasKey || headers['sec-websocket-version'] !== '13')
     throw new Refusal('invalid_request', 'This is not the handshake of a WebSocket of version 13.');
 }
 
@@ -127,7 +127,7 @@ function takeMessages(
   admitted: AdmittedSubscriber,
   { log }: EventPorts,
 ): void {
-  let may_resume = admitted.request.after === null;
+  let mayResume = admitted.request.after === null;
   let taken: Promise<void> = Promise.resolve();
   const take = async (text: string): Promise<void> => {
     const { filter, after } = parseStreamRequest(parseObject(text));
@@ -137,14 +137,14 @@ function takeMessages(
       if (narrowed[name as keyof typeof filter] !== value)
         throw new Refusal('invalid_request', `\`${name}\` is another than in the address.`);
     }
-    if (after !== null && !may_resume)
+    if (after !== null && !mayResume)
       throw new Refusal('invalid_request', '`after` belongs into the first message, or into the address.');
-    may_resume = false;
+    mayResume = false;
     if (!(await reader.subscription.narrow(narrowed, after))) throw buildUnknownEventRefusal();
   };
-  open.on('message', (data, is_binary) => {
+  open.on('message', (data, isBinary) => {
     taken = taken
-      .then(() => (is_binary ? Promise.reject(buildNotJsonRefusal()) : take(data.toString())))
+      .then(() => (isBinary ? Promise.reject(buildNotJsonRefusal()) : take(data.toString())))
       .catch((error: unknown) => {
         const refusal = error instanceof Refusal ? error : findUnavailableRefusal(error);
         if (refusal === null) log.error('a message of a reader met a fault', describeFault(error));

@@ -31,8 +31,8 @@ export function post(path: string, body: unknown, headers?: Record<string, strin
 
 /** Sends all requests to one service and compares the answers. Then searches its records and logs for the samples. */
 export async function runScenarios({ options, scenarios }: Service): Promise<void> {
-  const state_dir = mkdtempSync(join(tmpdir(), 'scenarios-'));
-  const service = await serve({ ...options, state_dir });
+  const stateDir = mkdtempSync(join(tmpdir(), 'scenarios-'));
+  const service = await serve({ ...options, state_dir: stateDir });
   let ran = 0;
   try {
     for (const scenario of scenarios) {
@@ -52,7 +52,7 @@ export async function runScenarios({ options, scenarios }: Service): Promise<voi
     }
   } finally {
     await service.close();
-    rmSync(state_dir, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   }
   assert.equal(ran, scenarios.length);
   const recorded = JSON.stringify(service.events);

@@ -59,15 +59,19 @@ export interface Answer {
 /** Runs the HTTP server on a free port, with a runtime in memory. */
 export async function serve(options: ServeOptions): Promise<TestServer> {
   const { runtime, events, endpoints } = createTestRuntime(options);
-  const cors_origins = options.cors_origins ?? [];
+  const corsOrigins = options.cors_origins ?? [];
   const checkBrowser = buildBrowserCheck({
-    ...{ public_url: options.public_url ?? null, host: options.host ?? '127.0.0.1', cors_origins },
+    ...{
+      public_url: options.public_url ?? null,
+      host: options.host ?? '127.0.0.1',
+      cors_origins: corsOrigins,
+    },
     trusted_proxies: options.auth?.trusted_proxies ?? [],
   });
   const access: AuthenticatorSettings = {
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
     host: options.host ?? '127.0.0.1',
-    cors_origins,
+    cors_origins: corsOrigins,
     proxy_identity: options.proxy_identity ?? false,
     state_dir: options.state_dir,
     now_ms: runtime.now_ms,
@@ -77,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<TestServer> {
   const app = await buildHttp({
     runtime,
     config: {
-      server: { body_bytes_max: runtime.limits.body_bytes_max, cors_origins },
+      server: { body_bytes_max: runtime.limits.body_bytes_max, cors_origins: corsOrigins },
       metrics: { enabled: true, endpoint: '/v1/metrics', public: false, ...options.metrics },
       mcp: { servers: [], sessions_max: 1 },
     },

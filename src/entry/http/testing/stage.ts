@@ -42,8 +42,8 @@ export async function runOnStage(
       wanted -= 1;
     },
     read: async (from, to) => ({ events: past.slice(from, to).map(buildStreamedEvent), to }),
-    find: async (event_id) => {
-      const at = past.findIndex((event) => event.event_id === event_id);
+    find: async (eventId) => {
+      const at = past.findIndex((event) => event.event_id === eventId);
       return at < 0 ? null : { position: at + 1, streamed: buildStreamedEvent(past[at]!) };
     },
     log: { error: (message) => assert.fail(message) },

@@ -7,8 +7,9 @@ export function buildGuardPorts(run: RunOperation): GuardPorts {
   return {
     run,
     checkTools: async (list) => run((await load()).mcpToolsCheck, list),
-    waitForApproval: async (request_id) =>
-      void (await run((await load()).approvalsShow, { request_id, wait: '30s' })),
-    cancelApproval: async (request_id) => void (await run((await load()).approvalsCancel, { request_id })),
+    waitForApproval: async (requestId) =>
+      void (await run((await load()).approvalsShow, { request_id: requestId, wait: '30s' })),
+    cancelApproval: async (requestId) =>
+      void (await run((await load()).approvalsCancel, { request_id: requestId })),
   };
 }

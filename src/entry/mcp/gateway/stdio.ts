@@ -43,8 +43,8 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   const { version, agent_id, user_id, env, failed } = options;
   // The proxy acts as an agent, even if the environment contains an operator token: it decides nothing for approvers.
   const runner = openLocalOperations({ ...options, operator_token: undefined });
-  const session_id = `mcp-${randomUUID()}`;
-  const guard = openPolicyGuard(buildGuardPorts(runner.run), { agent_id, session_id, user_id });
+  const sessionId = `mcp-${randomUUID()}`;
+  const guard = openPolicyGuard(buildGuardPorts(runner.run), { agent_id, session_id: sessionId, user_id });
   const clients = new Set<Server>();
   const notify = (notice: ClientNotice) => {
     for (const client of clients)

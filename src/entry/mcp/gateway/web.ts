@@ -89,12 +89,12 @@ function buildClientIdentity(
 ): ClientIdentity {
   const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
   const subject = resolveSubject({ agent_id: readNameHeader(request, 'x-service-agent') }, context);
-  const agent_id = subject.agent_id === 'unknown' ? null : subject.agent_id;
-  if (runtime.mode === 'gateway' && agent_id === null)
+  const agentId = subject.agent_id === 'unknown' ? null : subject.agent_id;
+  if (runtime.mode === 'gateway' && agentId === null)
     throw new Refusal('agent_context_required', 'Say which agent calls: send its name as `x-service-agent`.');
   return {
     tenant_id: subject.tenant_id,
-    agent_id,
+    agent_id: agentId,
     user_id: dropBlankName(user_id),
     session_id: dropBlankName(readNameHeader(request, 'x-service-session')),
     caller,

@@ -102,9 +102,9 @@ async function callRunningService<Input extends TSchema, Output extends TSchema>
 }
 
 /** Returns the caller. Throws if the operation is only for people and the environment has no operator token. */
-function getCaller(operation: AnyOperation, state_dir: string, token: string | undefined): Caller {
-  const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
-  if (is_operator) return buildOperatorCaller('operator');
+function getCaller(operation: AnyOperation, stateDir: string, token: string | undefined): Caller {
+  const isOperator = token !== undefined && isOperatorToken(token.trim(), stateDir);
+  if (isOperator) return buildOperatorCaller('operator');
   const { permission } = operation;
   if (permission === null || !OPERATOR_PERMISSIONS.includes(permission))
     return buildMcpCaller(getOsUserName());

@@ -26,7 +26,7 @@ export interface TestAccounts {
   /** The delays of attempts over a limit, in milliseconds. */
   readonly waits: number[];
   /** Adds a user with `TEST_PASSWORD`. */
-  readonly add: (user_id: string, roles?: readonly ['admin' | 'viewer']) => Promise<void>;
+  readonly add: (userId: string, roles?: readonly ['admin' | 'viewer']) => Promise<void>;
 }
 
 /** Opens accounts on a store, with a fixed clock and a list as the journal. */
@@ -67,8 +67,11 @@ export function openTestAccounts(
     pass: (ms) => {
       clock.now_ms += ms;
     },
-    add: async (user_id, roles = ['viewer']) => {
-      const added = await accounts.addUser({ user_id, name: null, roles, tenants: ['acme'] }, 'operator');
+    add: async (userId, roles = ['viewer']) => {
+      const added = await accounts.addUser(
+        { user_id: userId, name: null, roles, tenants: ['acme'] },
+        'operator',
+      );
       const token = added!.link.split('#')[1]!;
       await accounts.signInWithLink({ token, password: TEST_PASSWORD, user_id: null }, TEST_ORIGIN);
     },

@@ -55,9 +55,9 @@ async function runAutoConfig(
   const question = ['auto-config', root] as const;
   const done = await runAdvisorCommand(question, options, terminal, ports, async (context, config) => {
     const { CONFIGURATION_NAMES } = await import('../../../runtime/policies/load-config.ts');
-    const has_configuration = CONFIGURATION_NAMES.some((name) => existsSync(join(root, name)));
+    const hasConfiguration = CONFIGURATION_NAMES.some((name) => existsSync(join(root, name)));
     return prepareAutoConfig(
-      { outline, has_configuration, config: await readProjectConfig(root, config) },
+      { outline, has_configuration: hasConfiguration, config: await readProjectConfig(root, config) },
       context,
     );
   });
@@ -109,14 +109,14 @@ export function defineExplain(parent: Command, terminal: Terminal, ports: Comman
     'Classify and explain one decision, from its metadata and that of up to five events of its session. `customshouse policy explain` shows the rules without a model.',
   )
     .argument('<event_id>', 'the event, `evt_...`')
-    .action(async (event_id: string, options: AdvisorOptions) => {
+    .action(async (eventId: string, options: AdvisorOptions) => {
       const done = await runAdvisorCommand(
-        ['explain', event_id],
+        ['explain', eventId],
         options,
         terminal,
         ports,
         async (context) => {
-          return prepareExplanation(event_id, context);
+          return prepareExplanation(eventId, context);
         },
       );
       if (done === null || !isSuccess(done.result, options, terminal)) return;

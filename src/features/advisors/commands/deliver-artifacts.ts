@@ -56,12 +56,12 @@ export async function deliverArtifacts(
   }
   if (staged.length > 0) keepProposal(config.state_dir, question, result);
   const changes = await convertArtifactFailure(listArtifactChanges(root, result.artifacts));
-  const is_applied =
+  const isApplied =
     options.apply === true &&
     (await applyConfirmedChanges(changes, result, root, config, options, terminal, ports));
-  if (is_applied) await dropProposal(config.state_dir, question);
+  if (isApplied) await dropProposal(config.state_dir, question);
   if (options.json) {
-    const applied = is_applied ? changes.map(({ path }) => path) : [];
+    const applied = isApplied ? changes.map(({ path }) => path) : [];
     printJson(terminal, { ...result, staged: staged.map((path) => join(folder, path)), applied });
   } else if (staged.length > 0 && options.apply !== true)
     printLine(
@@ -148,9 +148,9 @@ async function confirmChanges(
   options: DeliveryOptions,
   terminal: Terminal,
 ): Promise<Consent | null> {
-  const is_asked = terminal.interactive && !options.json && !options.yes;
+  const isAsked = terminal.interactive && !options.json && !options.yes;
   if (weakens && options.confirmWeaker !== undefined) return { note: options.confirmWeaker };
-  if (!is_asked) {
+  if (!isAsked) {
     if (!weakens) return { note: null };
     throw new CommandFailure(
       EXIT.no,
@@ -175,8 +175,8 @@ const REASON_UNITS_MAX = 500;
 /** Returns a reason without blanks around it; `null` if it is empty, too long, or has other than printable characters. */
 export function parseReason(text: string): string | null {
   const reason = text.trim();
-  const is_valid = reason.length <= REASON_UNITS_MAX && new RegExp(PRINTABLE_TEXT, 'u').test(reason);
-  return reason !== '' && is_valid ? reason : null;
+  const isValid = reason.length <= REASON_UNITS_MAX && new RegExp(PRINTABLE_TEXT, 'u').test(reason);
+  return reason !== '' && isValid ? reason : null;
 }
 
 /**

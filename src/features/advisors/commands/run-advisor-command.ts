@@ -133,9 +133,9 @@ function openProgress(model: string, terminal: Terminal): Progress {
   if ((terminal.stderr as { isTTY?: boolean }).isTTY !== true)
     return { show: (step) => printNotice(terminal, `${texts[step]} ...`), end: () => {} };
   let text = '';
-  let began_ms = performance.now();
+  let beganMs = performance.now();
   const draw = (): void => {
-    const seconds = Math.round((performance.now() - began_ms) / 1_000);
+    const seconds = Math.round((performance.now() - beganMs) / 1_000);
     terminal.stderr.write(`\r\u001b[K${text} (${seconds} s, Ctrl-C stops)`);
   };
   const timer = setInterval(draw, TICK_MS);
@@ -143,7 +143,7 @@ function openProgress(model: string, terminal: Terminal): Progress {
   return {
     show: (step) => {
       text = texts[step];
-      began_ms = performance.now();
+      beganMs = performance.now();
       draw();
     },
     end: () => {

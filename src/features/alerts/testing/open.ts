@@ -89,7 +89,7 @@ function buildTestService(rules: readonly AlertRuleInput[], store: Store): Alert
     ],
     source: 'customshouse',
     console_url: 'https://safety.example',
-    links: { build: (request_id) => `https://safety.example/v1/approvals/${request_id}/open` },
+    links: { build: (requestId) => `https://safety.example/v1/approvals/${requestId}/open` },
     listRecent: async () => {
       await store.isThere();
       return [];

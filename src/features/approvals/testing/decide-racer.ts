@@ -25,7 +25,7 @@ export const ROLES: readonly ('approve' | 'deny' | 'cancel' | 'consume')[] =
 
 /** Races in the role of the process's number. */
 export default async function decide({ store, number, input }: Racer<Requests>): Promise<Done> {
-  const approvals_test = openTestApprovals(store);
+  const approvalsTest = openTestApprovals(store);
   const done = {
     approved: [] as string[],
     denied: [] as string[],
@@ -40,24 +40,24 @@ export default async function decide({ store, number, input }: Racer<Requests>):
   while (left.length > 0) {
     const again: (typeof left)[number][] = [];
     for (const one of left) {
-      const [request_id, session_id] = one;
+      const [requestId, sessionId] = one;
       if (role === 'consume') {
-        const { verdict, approval } = await approvals_test.check({ session_id }, request_id);
-        if (verdict.decision === 'allow') done.consumed.push(request_id);
+        const { verdict, approval } = await approvalsTest.check({ session_id: sessionId }, requestId);
+        if (verdict.decision === 'allow') done.consumed.push(requestId);
         else if (approval?.status === 'pending') again.push(one);
       } else if (role === 'cancel') {
-        const { moved } = await approvals_test.approvals.cancel(request_id, caller, ALL);
-        if (moved) done.cancelled.push(request_id);
+        const { moved } = await approvalsTest.approvals.cancel(requestId, caller, ALL);
+        if (moved) done.cancelled.push(requestId);
       } else {
-        const stated = { request_id, vote: role, caller, approver: null, comment: null } as const;
-        const { moved } = await approvals_test.approvals.vote(stated, ALL);
-        if (moved) (role === 'deny' ? done.denied : done.approved).push(request_id);
+        const stated = { request_id: requestId, vote: role, caller, approver: null, comment: null } as const;
+        const { moved } = await approvalsTest.approvals.vote(stated, ALL);
+        if (moved) (role === 'deny' ? done.denied : done.approved).push(requestId);
       }
     }
     left = again;
     if (left.length > 0) await sleep(20);
   }
-  const events = approvals_test.events.map(
+  const events = approvalsTest.events.map(
     ({ metadata }) => `${metadata.phase} ${metadata.approval_request_id}`,
   );
   return { ...done, events };

@@ -57,7 +57,7 @@ export interface TestApprovals {
   /** Judges a crossing up to the point at which its approval is resolved. */
   readonly check: (
     parts?: Partial<Crossing>,
-    request_id?: string | null,
+    requestId?: string | null,
     caller?: Caller,
   ) => Promise<ApprovalResolution>;
 }
@@ -67,7 +67,7 @@ export const START_MS = Date.UTC(2026, 0, 31, 12);
 export function openTestApprovals(
   store: Store,
   limits: Partial<ApprovalLimits> = {},
-  has_webhook = false,
+  hasWebhook = false,
 ): TestApprovals {
   const clock = { now_ms: START_MS };
   const journal: TestApprovals['journal'] = { fault: null };
@@ -82,19 +82,19 @@ export function openTestApprovals(
     now_ms: () => clock.now_ms,
     limits: { ...LIMITS, ...limits },
     policy: () => POLICY,
-    has_webhook,
+    has_webhook: hasWebhook,
     links: null,
     reportFault: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);
-  const check: TestApprovals['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
+  const check: TestApprovals['check'] = (parts = {}, approvalRequestId = null, caller = AGENT) => {
     const crossing = getCall(parts);
     return approvals.resolve({
       judged: judge(crossing, POLICY),
       crossing,
       caller,
-      approval_request_id,
-      judgeWith: (approved_rules) => judge({ ...crossing, approved_rules }, POLICY),
+      approval_request_id: approvalRequestId,
+      judgeWith: (approvedRules) => judge({ ...crossing, approved_rules: approvedRules }, POLICY),
     });
   };
   return { approvals, parts, clock, events, journal, faults, check };

@@ -40,9 +40,9 @@ export default async function raceUses({ store, number, input }: Racer<RaceInput
       continue;
     }
     for (let count = 0; count < USES_EACH; count += 1) {
-      const began_ns = process.hrtime.bigint();
+      const beganNs = process.hrtime.bigint();
       const { taken } = await capabilities.use({ ...buildPresentation(input.tool), token });
-      uses.push({ token_id, began_ns, ended_ns: process.hrtime.bigint(), taken });
+      uses.push({ token_id, began_ns: beganNs, ended_ns: process.hrtime.bigint(), taken });
     }
   }
   return { uses, revoked };

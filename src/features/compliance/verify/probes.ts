@@ -48,11 +48,11 @@ const TEXTS: readonly (readonly [Tag, string])[] = [
 const COMMAND = 'rm -rf / --no-preserve-root';
 
 /** Builds the probe of tagged data at a place. */
-export function buildTagProbe(tag: Tag, place: Place, tenant_id: string, now_ms: number): Probe {
+export function buildTagProbe(tag: Tag, place: Place, tenantId: string, nowMs: number): Probe {
   const name = `${tag} in ${place}`;
   const text = TEXTS.find(([each]) => covers(each, tag))?.[1];
   const value: Json = covers('dangerous', tag) ? { command: COMMAND } : { text: text ?? '' };
-  const acting = buildActing(tenant_id, now_ms);
+  const acting = buildActing(tenantId, nowMs);
   const crossing =
     place === 'input' || place === 'output'
       ? buildTextCrossing(place, acting, { kind: 'text', text: text ?? COMMAND })
@@ -64,14 +64,14 @@ export function buildTagProbe(tag: Tag, place: Place, tenant_id: string, now_ms:
   return { name, crossing, read: (verdict) => readTagVerdict(verdict, tag) };
 }
 
-function buildActing(tenant_id: string, now_ms: number, agent_id = AGENT): ActorContext {
+function buildActing(tenantId: string, nowMs: number, agentId = AGENT): ActorContext {
   return {
-    tenant_id,
-    agent_id,
-    source_agent_id: agent_id,
+    tenant_id: tenantId,
+    agent_id: agentId,
+    source_agent_id: agentId,
     session_id: null,
     declared_tags: [],
-    now_ms,
+    now_ms: nowMs,
   };
 }
 
@@ -97,10 +97,10 @@ function isActing(action: Action): boolean {
 export function buildMechanismProbe(
   mechanism: Mechanism,
   policy: Policy,
-  tenant_id: string,
-  now_ms: number,
+  tenantId: string,
+  nowMs: number,
 ): Probe | null {
-  const acting = buildActing(tenant_id, now_ms);
+  const acting = buildActing(tenantId, nowMs);
   switch (mechanism) {
     case 'undeclared_tools':
       return {
@@ -115,11 +115,11 @@ export function buildMechanismProbe(
         read: (verdict) => readViolation(verdict, 'identity_violation'),
       };
     case 'agent_identities':
-      return buildIdentityProbe(policy, tenant_id, now_ms);
+      return buildIdentityProbe(policy, tenantId, nowMs);
     case 'tool_contracts':
-      return buildContractProbe(policy, tenant_id, now_ms);
+      return buildContractProbe(policy, tenantId, nowMs);
     case 'approvals':
-      return buildApprovalProbe(policy, tenant_id, now_ms);
+      return buildApprovalProbe(policy, tenantId, nowMs);
     case 'scan_limits':
       return {
         name: 'content beyond a limit of scanning',
@@ -151,11 +151,11 @@ function readViolation(verdict: Verdict, type: Verdict['violations'][number]['ty
 }
 
 /** An agent with declared tools calls another one. */
-function buildIdentityProbe(policy: Policy, tenant_id: string, now_ms: number): Probe {
+function buildIdentityProbe(policy: Policy, tenantId: string, nowMs: number): Probe {
   const identity = policy.identities.find(
-    (each) => isFor(each, tenant_id) && each.tools.length > 0 && !each.tools.includes('*'),
+    (each) => isFor(each, tenantId) && each.tools.length > 0 && !each.tools.includes('*'),
   );
-  const acting = buildActing(tenant_id, now_ms, identity?.agent_id);
+  const acting = buildActing(tenantId, nowMs, identity?.agent_id);
   return {
     name: 'call of a tool that the identity of the agent does not name',
     crossing: identity === undefined ? null : callTool(acting, TOOL, {}),
@@ -164,9 +164,9 @@ function buildIdentityProbe(policy: Policy, tenant_id: string, now_ms: number): 
 }
 
 /** A call that breaks a contract: by an agent that it does not allow, or with arguments that it does not have. */
-function buildContractProbe(policy: Policy, tenant_id: string, now_ms: number): Probe {
-  const contract = policy.contracts.find((each) => isFor(each, tenant_id) && canBeBroken(each));
-  const acting = buildActing(tenant_id, now_ms);
+function buildContractProbe(policy: Policy, tenantId: string, nowMs: number): Probe {
+  const contract = policy.contracts.find((each) => isFor(each, tenantId) && canBeBroken(each));
+  const acting = buildActing(tenantId, nowMs);
   return {
     name: 'call that breaks a contract',
     crossing: contract === undefined ? null : callTool(acting, contract.tool_name, BROKEN_ARGUMENTS),
@@ -177,20 +177,20 @@ function buildContractProbe(policy: Policy, tenant_id: string, now_ms: number): 
 const BROKEN_ARGUMENTS = { compliance_self_test: [null] };
 
 function canBeBroken({ allowed_agents, arguments: schema }: ToolContract): boolean {
-  const is_closed = allowed_agents.length > 0 && !allowed_agents.includes('*');
+  const isClosed = allowed_agents.length > 0 && !allowed_agents.includes('*');
   const rules = schema as {
     readonly required?: readonly Json[];
     readonly additionalProperties?: Json;
   } | null;
-  return is_closed || (rules?.required?.length ?? 0) > 0 || rules?.additionalProperties === false;
+  return isClosed || (rules?.required?.length ?? 0) > 0 || rules?.additionalProperties === false;
 }
 
 /** A call for which a rule asks an approval. No request is stored: the call stays blocked. */
-function buildApprovalProbe(policy: Policy, tenant_id: string, now_ms: number): Probe {
+function buildApprovalProbe(policy: Policy, tenantId: string, nowMs: number): Probe {
   const rule = policy.rules.find(
     (each) =>
       each.action === 'require_approval' &&
-      isFor(each, tenant_id) &&
+      isFor(each, tenantId) &&
       each.when === null &&
       each.agents.length === 0 &&
       each.session_tags.length === 0 &&
@@ -198,8 +198,8 @@ function buildApprovalProbe(policy: Policy, tenant_id: string, now_ms: number): 
       (each.phases.length === 0 || each.phases.includes('request')) &&
       !each.tools.some((tool) => tool.includes('*')),
   );
-  const declared_tags = rule?.data_tags.slice(0, 1) ?? [];
-  const acting = { ...buildActing(rule?.tenant_id ?? tenant_id, now_ms), declared_tags };
+  const declaredTags = rule?.data_tags.slice(0, 1) ?? [];
+  const acting = { ...buildActing(rule?.tenant_id ?? tenantId, nowMs), declared_tags: declaredTags };
   return {
     name: 'call that needs an approval',
     crossing: rule === undefined ? null : callTool(acting, rule.tools[0] ?? TOOL, {}),

@@ -36,10 +36,10 @@ export interface SelfTestReport {
  */
 export async function runSelfTest(
   frameworks: readonly FrameworkMapping[],
-  tenant_id: string,
+  tenantId: string,
   context: Context,
 ): Promise<SelfTestReport> {
-  const run = openProbeRunner(tenant_id, context);
+  const run = openProbeRunner(tenantId, context);
   const controls: VerifiedControl[] = [];
   for (const { framework, controls: mapped } of frameworks)
     for (const control of mapped.filter(({ coverage }) => coverage !== 'none'))
@@ -68,7 +68,7 @@ interface ProbeRunner {
 }
 
 /** Opens a runner that runs each probe once, however many controls need it. */
-function openProbeRunner(tenant_id: string, context: Context): ProbeRunner {
+function openProbeRunner(tenantId: string, context: Context): ProbeRunner {
   const { runtime } = context;
   const policy = runtime.policy();
   const known = new Map<string, Promise<ProbeReport>>();
@@ -78,11 +78,10 @@ function openProbeRunner(tenant_id: string, context: Context): ProbeRunner {
     return running;
   };
   return {
-    runTag: (tag, place) =>
-      runOnce(`${tag} ${place}`, buildTagProbe(tag, place, tenant_id, runtime.now_ms())),
+    runTag: (tag, place) => runOnce(`${tag} ${place}`, buildTagProbe(tag, place, tenantId, runtime.now_ms())),
     runMechanism: async (mechanism) => {
-      if (mechanism === 'audit_log') return runOnce(mechanism, buildAuditProbe(tenant_id, runtime.now_ms()));
-      const probe = buildMechanismProbe(mechanism, policy, tenant_id, runtime.now_ms());
+      if (mechanism === 'audit_log') return runOnce(mechanism, buildAuditProbe(tenantId, runtime.now_ms()));
+      const probe = buildMechanismProbe(mechanism, policy, tenantId, runtime.now_ms());
       return probe === null ? null : runOnce(mechanism, probe);
     },
     reports: () => Promise.all(known.values()),
@@ -91,8 +90,8 @@ function openProbeRunner(tenant_id: string, context: Context): ProbeRunner {
 
 const AUDIT_PROBE = 'event in the audit log';
 
-function buildAuditProbe(tenant_id: string, now_ms: number): Probe {
-  return { ...buildTagProbe('secret', 'input', tenant_id, now_ms), name: AUDIT_PROBE };
+function buildAuditProbe(tenantId: string, nowMs: number): Probe {
+  return { ...buildTagProbe('secret', 'input', tenantId, nowMs), name: AUDIT_PROBE };
 }
 
 async function runProbe({ name, crossing, read }: Probe, context: Context): Promise<ProbeReport> {
@@ -112,8 +111,8 @@ async function runProbe({ name, crossing, read }: Probe, context: Context): Prom
   return { probe: name, event_id: ruling.event_id, ...read(ruling.verdict) };
 }
 
-async function findAuditEvent(event_id: string, { runtime }: Context): Promise<ProbeReport> {
-  const found = await runtime.queryAudit({ event_id }).catch(() => null);
+async function findAuditEvent(eventId: string, { runtime }: Context): Promise<ProbeReport> {
+  const found = await runtime.queryAudit({ event_id: eventId }).catch(() => null);
   if (found === null)
     return {
       probe: AUDIT_PROBE,
@@ -122,8 +121,13 @@ async function findAuditEvent(event_id: string, { runtime }: Context): Promise<P
       detail: 'Nothing is recorded here: no service runs, or `audit.enabled` is `false`.',
     };
   return found.count === 1
-    ? { probe: AUDIT_PROBE, event_id, result: 'enforced', detail: 'The event is in the audit log.' }
-    : { probe: AUDIT_PROBE, event_id, result: 'failed', detail: 'The event is not in the audit log.' };
+    ? { probe: AUDIT_PROBE, event_id: eventId, result: 'enforced', detail: 'The event is in the audit log.' }
+    : {
+        probe: AUDIT_PROBE,
+        event_id: eventId,
+        result: 'failed',
+        detail: 'The event is not in the audit log.',
+      };
 }
 
 async function verifyControl(
@@ -138,8 +142,8 @@ async function verifyControl(
   for (const { tag, places, expect } of control.tags)
     for (const place of places) {
       const { probe, result, detail } = await run.runTag(tag, place);
-      const is_met = result === 'enforced' || (result === 'recorded' && expect === 'record');
-      if (is_met) acting += 1;
+      const isMet = result === 'enforced' || (result === 'recorded' && expect === 'record');
+      if (isMet) acting += 1;
       else {
         failing += 1;
         details.push(`${probe}: ${detail}`);

@@ -33,23 +33,23 @@ export async function openIndexedRuntime(
   const journal = await trail.open();
   for (const [at, fields] of events.entries()) await journal.append(sampleEvent(at, fields));
   await openIndexer({ index, dir: trail.dir }).sync();
-  const now_ms = () => TEST_NOW_MS;
+  const nowMs = () => TEST_NOW_MS;
   const { runtime } = createTestRuntime({
     users: TEST_USERS,
     ...options,
     instead: {
-      now_ms,
-      queryAudit: (filter) => queryIndex(index, filter, { now_ms }),
+      now_ms: nowMs,
+      queryAudit: (filter) => queryIndex(index, filter, { now_ms: nowMs }),
       countEvents: (request) => countEventsBy(index, request),
       listAuditSessions: (request) => listAuditSessions(index, request),
       ...options.instead,
     },
   });
-  const as = (user_id: string): Context => ({
+  const as = (userId: string): Context => ({
     runtime,
     caller: LOOPBACK_CALLER,
     request_id: 'test',
-    user_id,
+    user_id: userId,
   });
   return { runtime, index, as };
 }

@@ -21,7 +21,7 @@ export default async function raceToSpend({
 }: Racer<SpendRace>): Promise<SpendRaceResult> {
   const { costs } = openTestCosts(async () => store, { budgets: input.budgets });
   let calls = 0;
-  let micro_usd = 0;
+  let microUsd = 0;
   const one = async (at: number): Promise<void> => {
     const answer = await costs.reserve(
       buildSpendRequest({ user_id: `user-${number}`, session_id: `${number}-${at}` }),
@@ -33,11 +33,11 @@ export default async function raceToSpend({
     else {
       const cost = await answer.settle(buildUsage({ output_tokens: input.output_tokens }));
       calls += 1;
-      micro_usd += cost.micro_usd;
+      microUsd += cost.micro_usd;
     }
   };
   for (let at = 0; at < input.tries; at += 4)
     await Promise.all([at, at + 1, at + 2, at + 3].map((each) => one(each)));
   await costs.close();
-  return { calls, micro_usd };
+  return { calls, micro_usd: microUsd };
 }

@@ -29,8 +29,8 @@ export async function makeEvidenceLog(test: TestContext, events = 60): Promise<A
   for (let index = 0; index < events; index++) {
     trail.clock.now_ms = START_MS + index * 1_000;
     for (const [at, journal] of journals.entries()) {
-      const tenant_id = TENANTS[(index + at) % 2]!;
-      const fields = { tenant_id, reason: `MARKER-${tenant_id}-${index}` };
+      const tenantId = TENANTS[(index + at) % 2]!;
+      const fields = { tenant_id: tenantId, reason: `MARKER-${tenantId}-${index}` };
       await journal.append(sampleEvent(index * 10 + at, { ...fields, timestamp: getTime(trail) }));
     }
   }
@@ -44,13 +44,13 @@ function getTime({ clock }: AuditLog): string {
 
 /** Builds a pack of the test window from a trail. */
 export async function buildTestPack(trail: AuditLog, fields: Partial<PackOptions> = {}): Promise<BuiltPack> {
-  const keys_dir = join(trail.state, 'keys');
+  const keysDir = join(trail.state, 'keys');
   return buildPack({
     journal_dir: trail.dir,
-    keys_dir,
+    keys_dir: keysDir,
     policies_dir: join(trail.state, 'policies'),
     work_dir: await mkdtemp(join(trail.state, 'work-')),
-    signing_key: await openSigningKey({ dir: keys_dir, now_ms: () => START_MS }),
+    signing_key: await openSigningKey({ dir: keysDir, now_ms: () => START_MS }),
     service_version: '0.0.0-test',
     window: TEST_WINDOW,
     tenant_id: null,

@@ -93,7 +93,7 @@ export interface TestMemory {
     subject?: Partial<MemorySubject>,
   ) => Promise<string | null>;
   readonly value: (key: string, subject?: Partial<MemorySubject>) => Promise<Json>;
-  readonly resolveValue: (handle_id: string, subject?: Partial<MemorySubject>) => Promise<Json>;
+  readonly resolveValue: (handleId: string, subject?: Partial<MemorySubject>) => Promise<Json>;
 }
 
 export interface TestMemoryOptions {
@@ -160,17 +160,17 @@ export async function openTestMemory(store: Store, options: TestMemoryOptions = 
       return (await memory.write(as(subject), MEMORY_CALLER, request)).entry?.entry_id ?? null;
     },
     value: async (key, subject = {}) => (await memory.readKey(as(subject), MEMORY_CALLER, key, null)).value,
-    resolveValue: async (handle_id, subject = {}) =>
-      (await memory.resolve(as(subject), MEMORY_CALLER, handle_id)).value,
+    resolveValue: async (handleId, subject = {}) =>
+      (await memory.resolve(as(subject), MEMORY_CALLER, handleId)).value,
   };
 }
 
 /** Creates a state folder for the duration of one test. */
-export async function withStateDir<T>(run: (state_dir: string) => Promise<T>): Promise<T> {
-  const state_dir = mkdtempSync(join(tmpdir(), 'memory-state-'));
+export async function withStateDir<T>(run: (stateDir: string) => Promise<T>): Promise<T> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'memory-state-'));
   try {
-    return await run(state_dir);
+    return await run(stateDir);
   } finally {
-    rmSync(state_dir, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   }
 }

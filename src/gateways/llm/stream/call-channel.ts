@@ -58,9 +58,9 @@ export function readValueText({ event }: OutgoingEvent, { start, end }: JsonNode
  * others. An event that only opens the call stays unchanged.
  */
 export function applyJudgedArguments(call: CallChannel, judged: string): void {
-  const is_changed = judged !== joinArguments(call);
+  const isChanged = judged !== joinArguments(call);
   call.judged = judged;
-  if (!is_changed) return;
+  if (!isChanged) return;
   const { pieces, whole } = call;
   const bringing = pieces.filter(({ node }) => node.value !== '');
   (bringing.length > 0 || whole !== null ? bringing : pieces.slice(0, 1)).forEach(

@@ -27,12 +27,12 @@ export function processTexts(state: GuardState, parts: EventParts, outgoing: Out
     const channel = state.channels.get(name);
     if (channel !== undefined && !flushText(state, channel)) return 'blocked';
   }
-  let is_hollow = false;
+  let isHollow = false;
   for (const piece of parts.pieces) {
     if (piece.kind !== 'text') continue;
     const taken = processPiece(state, piece, parts, outgoing);
     if (taken === 'blocked' || taken === 'broken') return taken;
-    is_hollow = taken === 'hollow';
+    isHollow = taken === 'hollow';
   }
   for (const piece of parts.repeats) {
     const taken = piece.kind === 'text' ? processRepeat(state, piece, outgoing) : 'taken';
@@ -42,7 +42,7 @@ export function processTexts(state: GuardState, parts: EventParts, outgoing: Out
   for (const { of, splice } of parts.echoes) {
     if (isAltered(state, of)) outgoing.edits.push(splice);
   }
-  return is_hollow ? 'hollow' : 'taken';
+  return isHollow ? 'hollow' : 'taken';
 }
 
 function listEndedChannels(
@@ -83,12 +83,12 @@ function processPiece(
     text = rest === null ? null : text + rest;
   }
   if (text === null) return 'blocked';
-  const says_nothing =
+  const saysNothing =
     text === '' && hasNothingElse(parts) && differsOnlyInText(channel.template, outgoing.event, node);
   storeTemplate(channel, piece, outgoing, parts);
   if (text === node.value) return 'taken';
   outgoing.edits.push(buildStringSplice(node, text));
-  return says_nothing ? 'hollow' : 'taken';
+  return saysNothing ? 'hollow' : 'taken';
 }
 
 function hasNothingElse({ pieces, closed, repeats, usage, finish_reasons, is_last }: EventParts): boolean {
@@ -107,8 +107,8 @@ function findChannel(
   const { channels, joins, texts, context } = state;
   const known = channels.get(name);
   if (known !== undefined) {
-    const is_current = names.every((each) => joins.get(each)?.current === name);
-    return is_current ? known : 'broken';
+    const isCurrent = names.every((each) => joins.get(each)?.current === name);
+    return isCurrent ? known : 'broken';
   }
   const contexts: string[] = [];
   for (const each of names) {
@@ -178,8 +178,8 @@ function judgeWholeText(state: GuardState, piece: EventPiece, text: string): str
 function processWords(state: GuardState, words: readonly StringNode[], outgoing: OutgoingEvent): boolean {
   const { clean_words, context } = state;
   for (const word of words) {
-    const is_rewritten = outgoing.edits.some(({ start }) => start === word.start);
-    if (is_rewritten || clean_words.has(word.value)) continue;
+    const isRewritten = outgoing.edits.some(({ start }) => start === word.start);
+    if (isRewritten || clean_words.has(word.value)) continue;
     if (clean_words.size < WORDS_MAX && isCleanIdentifier(word.value, context.call_context.ports.policy)) {
       clean_words.add(word.value);
       continue;

@@ -38,30 +38,30 @@ interface Template {
 export function openTextChannel(guard: StreamGuard, tokens: TokenMap | null): TextChannel {
   const restorer: TokenRestorer | null = tokens?.openRestorer() ?? null;
   let verdict: StreamRelease['verdict'] = null;
-  let is_stopped = false;
-  let is_altered = false;
+  let isStopped = false;
+  let isAltered = false;
   let pending = '';
-  const release = ({ text, decision, verdict: ended }: StreamRelease, is_last: boolean): string | null => {
+  const release = ({ text, decision, verdict: ended }: StreamRelease, isLast: boolean): string | null => {
     verdict ??= ended;
-    is_stopped ||= decision === 'block';
-    if (is_stopped) return null;
-    const shown = restorer === null ? text : restorer.push(text) + (is_last ? restorer.end() : '');
-    is_altered ||= !pending.startsWith(shown);
-    pending = is_altered ? '' : pending.slice(shown.length);
+    isStopped ||= decision === 'block';
+    if (isStopped) return null;
+    const shown = restorer === null ? text : restorer.push(text) + (isLast ? restorer.end() : '');
+    isAltered ||= !pending.startsWith(shown);
+    pending = isAltered ? '' : pending.slice(shown.length);
     return shown;
   };
   return {
     template: null,
     push: (text) => {
-      if (!is_altered) pending += text;
+      if (!isAltered) pending += text;
       return release(guard.push(text), false);
     },
     end: () => {
-      if (is_stopped) return null;
+      if (isStopped) return null;
       return verdict === null ? release(guard.end(), true) : '';
     },
     hasEnded: () => verdict !== null,
-    isWhole: () => !is_altered && pending === '',
+    isWhole: () => !isAltered && pending === '',
     received: guard.text,
     shown: () => {
       const judged = verdict?.content?.kind === 'text' ? verdict.content.text : guard.text();
@@ -104,11 +104,11 @@ export function buildHeldEvent(
 function dropWithin(splices: readonly Splice[], removals: readonly Splice[]): Splice[] {
   if (removals.length === 0) return [...splices];
   const kept: Splice[] = [];
-  let removed_until = 0;
+  let removedUntil = 0;
   const removed = new Set(removals);
   for (const each of [...removals, ...splices].sort((a, b) => a.start - b.start)) {
-    if (removed.has(each)) removed_until = each.end;
-    else if (each.start < removed_until) continue;
+    if (removed.has(each)) removedUntil = each.end;
+    else if (each.start < removedUntil) continue;
     kept.push(each);
   }
   return kept;

@@ -17,11 +17,11 @@ export const sse = (...events: readonly (object | string)[]): string[] =>
 export const named = (...events: readonly object[]): string[] =>
   events.map((event) => `event: ${'type' in event ? event.type : ''}\ndata: ${JSON.stringify(event)}\n\n`);
 
-export const delta = (part: object, finish_reason: string | null = null) => ({
+export const delta = (part: object, finishReason: string | null = null) => ({
   id: 'c1',
   object: 'chat.completion.chunk',
   model: 'm',
-  choices: [{ index: 0, delta: part, finish_reason }],
+  choices: [{ index: 0, delta: part, finish_reason: finishReason }],
 });
 
 export const call = (index: unknown, id: string | null, name: string, args = '{}') => ({

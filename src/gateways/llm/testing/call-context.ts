@@ -67,14 +67,14 @@ export function buildCallContext(options: CallContextOptions = {}): TestCallCont
     ...options.call,
   };
   const policy = options.policy ?? PLAIN;
-  const call_context: LlmCallContext = {
+  const callContext: LlmCallContext = {
     call,
     ports: buildExamplePorts(events, { policy, ...options.ports }),
     presentCapability: () => Promise.reject(new Error('This test has no capabilities.')),
     result_cache: options.known_results ?? openResultCache(0),
     settings: { mode: 'mask', response_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
   };
-  return { call_context, events };
+  return { call_context: callContext, events };
 }
 
 /** Builds an answer whose body arrives in these chunks. `ends` records how reading it ended. */

@@ -33,8 +33,8 @@ function writeEvent(name: string, data: unknown): string {
   return `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-function writeChunk(delta: unknown, finish_reason: string | null = null): string {
-  const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
+function writeChunk(delta: unknown, finishReason: string | null = null): string {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }];
   return writeEvent('', { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices });
 }
 
@@ -123,7 +123,7 @@ const messages: StreamingApi = {
   call: (name, pieces) =>
     writeAnthropicStream(
       { type: 'tool_use', id: 'toolu_1', name, input: {} },
-      pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+      pieces.map((partialJson) => ({ type: 'input_json_delta', partial_json: partialJson })),
     ),
   read: (events) => [events.map((each) => each.delta?.text ?? '').join('')],
   readCall: (events) => [events.map((each) => each.delta?.partial_json ?? '').join('')],
@@ -136,11 +136,11 @@ function writeResponsesStream(
 ): string[] {
   const response = { id: 'r1', object: 'response', status: 'in_progress', model: 'm', output: [] };
   const usage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
-  let sequence_number = 0;
+  let sequenceNumber = 0;
   const next = (type: string, more: object): string =>
-    writeEvent(type, { type, sequence_number: sequence_number++, ...more });
+    writeEvent(type, { type, sequence_number: sequenceNumber++, ...more });
   const numbered = (each: string) =>
-    each.replace('"sequence_number":0', `"sequence_number":${sequence_number++}`);
+    each.replace('"sequence_number":0', `"sequence_number":${sequenceNumber++}`);
   return [
     next('response.created', { response }),
     next('response.output_item.added', { output_index: 0, item: { ...item, content: [], arguments: '' } }),
@@ -222,8 +222,8 @@ const gemini: StreamingApi = {
       ),
 };
 
-function writeGeminiChunk(parts: readonly unknown[], is_last: boolean): string {
-  const candidate = { index: 0, content: { role: 'model', parts }, ...(is_last && { finishReason: 'STOP' }) };
+function writeGeminiChunk(parts: readonly unknown[], isLast: boolean): string {
+  const candidate = { index: 0, content: { role: 'model', parts }, ...(isLast && { finishReason: 'STOP' }) };
   const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9, totalTokenCount: 12 };
   return writeEvent('', { candidates: [candidate], usageMetadata, modelVersion: 'm', responseId: 'r1' });
 }

@@ -154,15 +154,15 @@ export function createMutation(marker: string, dice: RandomSource): Mutation {
   const stated = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
   const method = dice.pick(METHODS);
   const [place, result] = getResult(method, stated, dice);
-  const is_error = dice.roll(25) === 0;
+  const isError = dice.roll(25) === 0;
   const error = object(['code', -32602], ['message', stated], ['data', object(['more', stated])]);
-  const member = is_error
+  const member = isError
     ? `"error":${write(error, dice)}`
     : `"result":${write(withNoise(result, stated, dice), dice)}`;
   return {
     method,
-    place: is_error ? 'error' : place,
-    is_shown: !is_error || !method.endsWith('list'),
+    place: isError ? 'error' : place,
+    is_shown: !isError || !method.endsWith('list'),
     member:
       dice.roll(8) === 0
         ? `"result":${write(object(['content', [text(stated, dice)]]), dice)},${member}`
@@ -180,10 +180,10 @@ function getResult(
     case 'tools/call':
       return buildToolResult(stated, dice);
     case 'resources/read': {
-      const is_blob = dice.roll(2) === 0;
+      const isBlob = dice.roll(2) === 0;
       const [first, ...rest] = cutBlocks(stated, dice) as Members[];
-      const inner = is_blob ? [buildBlob(stated, dice)] : [first!, ...rest].map(asResource);
-      return [is_blob ? 'read blob' : 'read text', object(['contents', inner])];
+      const inner = isBlob ? [buildBlob(stated, dice)] : [first!, ...rest].map(asResource);
+      return [isBlob ? 'read blob' : 'read text', object(['contents', inner])];
     }
     case 'prompts/get': {
       const place = dice.pick(Object.keys(BLOCKS));
@@ -223,8 +223,8 @@ function buildToolResult(stated: string, dice: RandomSource): [place: string, re
   const which = dice.roll(5);
   if (which === 0) return ['cut', object(['content', cutBlocks(stated, dice)])];
   const structured = buildJson(stated, dice);
-  const is_object = !Array.isArray(structured) && typeof structured === 'object';
-  if (which === 1 && is_object) {
+  const isObject = !Array.isArray(structured) && typeof structured === 'object';
+  if (which === 1 && isObject) {
     const repeat = dice.pick([write(structured, dice), 'ok']);
     return ['structured', object(['content', [text(repeat, dice)]], ['structuredContent', structured])];
   }

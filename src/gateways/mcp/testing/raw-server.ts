@@ -88,12 +88,10 @@ export function openHttpTransport(server: RawServer): ServerTransport {
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
     const answers = answerMessage(server, String(init.body));
     if (answers.length === 0) return new Response(null, { status: 202 });
-    const is_stream = server.is_stream() || answers.length > 1;
-    const text = is_stream
-      ? answers.map((data) => `event: message\ndata: ${data}\n\n`).join('')
-      : answers[0]!;
+    const isStream = server.is_stream() || answers.length > 1;
+    const text = isStream ? answers.map((data) => `event: message\ndata: ${data}\n\n`).join('') : answers[0]!;
     const body = ReadableStream.from(server.cut(Buffer.from(text)));
-    const headers = { 'content-type': is_stream ? 'text/event-stream' : 'application/json' };
+    const headers = { 'content-type': isStream ? 'text/event-stream' : 'application/json' };
     return attachResponseSources(new Response(body as never, { headers }), BYTES_MAX);
   };
   const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {

@@ -25,21 +25,21 @@ export interface UpstreamTestPorts {
 }
 
 export function openUpstreamTestPorts(ports: Partial<UpstreamPorts> = {}): UpstreamTestPorts {
-  let now_ms = 1_000;
+  let nowMs = 1_000;
   const slept: number[] = [];
   const alarms: { readonly ms: number; readonly ring: () => void }[] = [];
   return {
     slept,
     alarms,
     pass: (ms) => {
-      now_ms += ms;
+      nowMs += ms;
     },
     ports: {
-      now_ms: () => now_ms,
+      now_ms: () => nowMs,
       random: () => 0.5,
       sleep: async (ms) => {
         slept.push(ms);
-        now_ms += ms;
+        nowMs += ms;
       },
       alarm: (ms, ring) => {
         const alarm = { ms, ring };

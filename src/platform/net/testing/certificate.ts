@@ -9,7 +9,7 @@ export interface TestCertificate {
 /** Makes a self-signed certificate for DNS names and IPv4 addresses, valid for some hours around now. */
 export function makeCertificate(
   names: readonly string[],
-  valid_from_ms = Date.now() - 3_600_000,
+  validFromMs = Date.now() - 3_600_000,
 ): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   // The name is unique, because a certificate of another issuer with the same name would be tried in its place.
@@ -31,7 +31,7 @@ export function makeCertificate(
     encodeDer(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     encodeSequence(encodeOid(ECDSA_SHA256)),
     issuer,
-    encodeSequence(encodeTime(valid_from_ms), encodeTime(valid_from_ms + 8 * 3_600_000)),
+    encodeSequence(encodeTime(validFromMs), encodeTime(validFromMs + 8 * 3_600_000)),
     issuer,
     publicKey.export({ type: 'spki', format: 'der' }),
     encodeDer(0xa3, extensions),

@@ -13,10 +13,10 @@ export interface BadLine {
 }
 
 /** Opens a proxy to the server of a URL. */
-export async function openBadLine(server_url: string): Promise<BadLine> {
-  const { port, hostname } = new URL(server_url);
+export async function openBadLine(serverUrl: string): Promise<BadLine> {
+  const { port, hostname } = new URL(serverUrl);
   const open = new Set<Socket>();
-  let is_silent = false;
+  let isSilent = false;
   const line = createServer((near) => {
     const far = connect(Number(port), hostname);
     for (const [from, to] of [
@@ -24,7 +24,7 @@ export async function openBadLine(server_url: string): Promise<BadLine> {
       [far, near],
     ] as const) {
       open.add(from);
-      from.on('data', (bytes) => is_silent || to.write(bytes));
+      from.on('data', (bytes) => isSilent || to.write(bytes));
       from.on('error', () => {});
       from.on('close', () => {
         open.delete(from);
@@ -33,16 +33,16 @@ export async function openBadLine(server_url: string): Promise<BadLine> {
     }
   }).listen(0, '127.0.0.1');
   await once(line, 'listening');
-  const url = new URL(server_url);
+  const url = new URL(serverUrl);
   url.port = `${(line.address() as { port: number }).port}`;
   const cut = (): void => {
-    is_silent = false;
+    isSilent = false;
     for (const socket of open) socket.destroy();
   };
   return {
     url: url.href,
     goSilent: () => {
-      is_silent = true;
+      isSilent = true;
     },
     cut,
     close: async () => {

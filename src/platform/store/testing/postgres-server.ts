@@ -27,7 +27,7 @@ export interface PostgresServer {
   /** The URL of the server's database `postgres`, which serves to create others. */
   readonly url: string;
   /** Creates a database, empty or as a copy of another one that has no connection, and returns its URL. */
-  readonly makeDatabase: (copied_url?: string) => Promise<string>;
+  readonly makeDatabase: (copiedUrl?: string) => Promise<string>;
   /** Runs a statement as the administrator, in the database `postgres` or in that of a URL. */
   readonly run: (statement: string, url?: string) => Promise<void>;
   /** Stops the server while clients are connected, as an administrator would. It can be started again. */
@@ -99,12 +99,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return {
     url: url('postgres'),
     run: (statement, at = url('postgres')) => withClient(at, statement),
-    makeDatabase: async (copied_url) => {
+    makeDatabase: async (copiedUrl) => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
       // A linguistic collation, unlike SQLite's: code that relies on byte order fails here.
       const sorting = "locale_provider icu icu_locale 'en-US' template template0";
-      const how = copied_url === undefined ? sorting : `template ${new URL(copied_url).pathname.slice(1)}`;
+      const how = copiedUrl === undefined ? sorting : `template ${new URL(copiedUrl).pathname.slice(1)}`;
       await withClient(url('postgres'), `create database ${name} ${how}`);
       return url(name);
     },
@@ -171,14 +171,14 @@ function liftLimit(data: string, as: (words: readonly string[]) => readonly stri
 }
 
 async function waitUntilReady(url: string, running: ChildProcess): Promise<void> {
-  const until_ms = performance.now() + START_MS_MAX;
+  const untilMs = performance.now() + START_MS_MAX;
   for (;;) {
     const answered = await withClient(url, 'select 1').then(
       () => null,
       (error: Error) => error,
     );
     if (answered === null) return;
-    if (running.exitCode !== null || performance.now() > until_ms)
+    if (running.exitCode !== null || performance.now() > untilMs)
       throw new Error(`PostgreSQL did not start: ${answered.message}`);
     await sleep(50);
   }

@@ -20,10 +20,10 @@ export interface EventFeed extends IndexWatcher {
 const WAITING_MAX = 4_194_304;
 
 /**
- * Opens the feed of a service. It serializes no events while there are no readers. With `exports_actions` it sends only the
+ * Opens the feed of a service. It serializes no events while there are no readers. With `exportsActions` it sends only the
  * end of each block: the workers then read the events from the index, which has their shown actions.
  */
-export function openEventFeed(log: Pick<Log, 'warn'>, exports_actions = false): EventFeed {
+export function openEventFeed(log: Pick<Log, 'warn'>, exportsActions = false): EventFeed {
   const workers = new Map<string, { readonly turn: number; readonly queue: Queue }>();
   const remove = (worker: string, turn: number): void => {
     if (workers.get(worker)?.turn === turn) workers.delete(worker);
@@ -34,8 +34,8 @@ export function openEventFeed(log: Pick<Log, 'warn'>, exports_actions = false): 
     onIndexed: (block) => {
       for (const onEvents of watchers) onEvents();
       if (workers.size === 0) return;
-      const batch = exports_actions ? { from: block.to, to: block.to } : block;
-      const events = exports_actions ? [] : block.events.map(({ event }) => getText(event));
+      const batch = exportsActions ? { from: block.to, to: block.to } : block;
+      const events = exportsActions ? [] : block.events.map(({ event }) => getText(event));
       for (const { queue } of workers.values()) queue.add(batch, events);
     },
     join: (worker, turn, send) => {
@@ -71,16 +71,16 @@ function openQueue(
   onFault: (fault: unknown) => void,
 ): Queue {
   let waiting: { from: number; to: number; events: StreamedText[]; units: number } | null = null;
-  let is_sending = false;
+  let isSending = false;
 
   async function sendAll(): Promise<void> {
-    is_sending = true;
+    isSending = true;
     for (let batch = waiting; batch !== null; batch = waiting) {
       waiting = null;
       // After a failure the events are missing before the next batch; the worker reads them from the index.
       await send({ turn, from: batch.from, to: batch.to, events: batch.events }).catch(onFault);
     }
-    is_sending = false;
+    isSending = false;
   }
 
   return {
@@ -93,7 +93,7 @@ function openQueue(
         waiting.units += units;
         waiting.events.push(...events);
       }
-      if (!is_sending) void sendAll();
+      if (!isSending) void sendAll();
     },
   };
 }

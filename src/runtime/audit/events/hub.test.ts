@@ -28,8 +28,8 @@ function openStage(): {
       read.push([from, to]);
       return { events: PAST.slice(from, to), to };
     },
-    find: async (event_id) => {
-      const at = PAST.findIndex(({ event }) => event.event_id === event_id);
+    find: async (eventId) => {
+      const at = PAST.findIndex(({ event }) => event.event_id === eventId);
       return at < 0 ? null : { position: at + 1, streamed: PAST[at]! };
     },
     log: { error: (message) => assert.fail(message) },

@@ -24,7 +24,7 @@ export interface EventHubPorts {
   readonly leave: (turn: number) => Promise<unknown>;
   readonly read: (from: number, to: number) => Promise<StreamPage>;
   readonly find: (
-    event_id: string,
+    eventId: string,
   ) => Promise<{ readonly position: number; readonly streamed: StreamedEvent } | null>;
   readonly log: Pick<Log, 'error'>;
   /** The time in which a reader that catches up must drain its buffer, in milliseconds; 30,000 by default. */
@@ -156,9 +156,9 @@ function leaveFeed(state: State): void {
 async function getPlace(
   state: State,
   { scope }: SubscriptionRequest,
-  event_id: string,
+  eventId: string,
 ): Promise<number | 'unknown'> {
-  const place = await state.ports.find(event_id);
+  const place = await state.ports.find(eventId);
   // An event outside the scope must look like an unknown one.
   return place === null || !isInScope(place.streamed, scope) ? 'unknown' : place.position;
 }
@@ -246,10 +246,10 @@ function writeToMember(state: State, member: Member, bytes: Buffer): void {
  * reader's speed. Makes the reader live in the same turn in which it reaches the hub's position.
  */
 async function catchUp(state: State, member: Member, missed: number): Promise<void> {
-  const left_at = state.position;
+  const leftAt = state.position;
   try {
     await readOut(state, member, missed, () => member.joined_at);
-    await readOut(state, member, left_at, () => state.position);
+    await readOut(state, member, leftAt, () => state.position);
     if (!member.ended) goLive(state, member);
   } catch (fault) {
     state.ports.log.error('a reader of the event stream could not be served', describeFault(fault));

@@ -24,7 +24,7 @@ export function openLazyHub(
   index: () => Promise<AuditIndex>,
 ): LazyHub {
   const opened = createLazyValue(load);
-  let is_closed = false;
+  let isClosed = false;
   const requestFeed = (turn: number, wanted: boolean): Promise<number> => {
     if (coordinator.events === null) throw new Error('this process has no readers');
     return coordinator.events(turn, wanted).catch((fault) => {
@@ -35,7 +35,7 @@ export function openLazyHub(
   return {
     open: opened.open,
     close: async () => {
-      is_closed = true;
+      isClosed = true;
       await opened.ifOpened((hub) => hub.close());
     },
   };
@@ -49,16 +49,16 @@ export function openLazyHub(
       join: (turn) => requestFeed(turn, true),
       leave: (turn) => requestFeed(turn, false),
       read: async (from, to) => readStreamPage(await index(), from, to, config.audit.export_actions),
-      find: async (event_id) => {
-        const found = await findStreamPosition(await index(), event_id);
+      find: async (eventId) => {
+        const found = await findStreamPosition(await index(), eventId);
         if (found !== null) return found;
         // A recent event may be in the journal and not in the index yet.
         await coordinator.syncIndex();
-        return findStreamPosition(await index(), event_id);
+        return findStreamPosition(await index(), eventId);
       },
       log,
     });
-    if (is_closed) hub.close();
+    if (isClosed) hub.close();
     return hub;
   }
 }

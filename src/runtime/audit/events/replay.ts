@@ -14,12 +14,12 @@ export interface StreamPage {
 
 const PAGE_ROWS = 500;
 
-/** Reads one page of the events after `from`, up to and including `to`. `with_actions` adds their shown actions. */
+/** Reads one page of the events after `from`, up to and including `to`. `withActions` adds their shown actions. */
 export async function readStreamPage(
   index: AuditIndex,
   from: number,
   to: number,
-  with_actions: boolean,
+  withActions: boolean,
 ): Promise<StreamPage> {
   const rows = await index.db
     .selectFrom('audit_events')
@@ -30,7 +30,7 @@ export async function readStreamPage(
     .limit(PAGE_ROWS)
     .execute();
   const events = rows.map(({ event }) => JSON.parse(event) as AuditEvent);
-  const shown = with_actions ? await addActions(index, events) : events;
+  const shown = withActions ? await addActions(index, events) : events;
   return {
     events: shown.map(buildStreamedEvent),
     to: rows.length < PAGE_ROWS ? to : rows.at(-1)!.position,
@@ -43,13 +43,13 @@ export async function readStreamPage(
  */
 export async function findStreamPosition(
   index: AuditIndex,
-  event_id: string,
+  eventId: string,
 ): Promise<{ readonly position: number; readonly streamed: StreamedEvent } | null> {
   const row = await index.db
     .selectFrom('audit_events')
     .select([sql<number>`audit_events.rowid`.as('position'), 'event'])
     .leftJoin('journal_positions', 'journal_positions.writer', 'audit_events.writer')
-    .where('event_id', '=', event_id)
+    .where('event_id', '=', eventId)
     .where(sql<boolean>`audit_events.seq > coalesce(unordered_seq, 0)`)
     .executeTakeFirst();
   if (row === undefined) return null;

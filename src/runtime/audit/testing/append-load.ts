@@ -10,15 +10,15 @@ import { openSigningKey } from '../keys.ts';
 import { sampleEvent } from './audit-log.ts';
 
 const [state, round, waiters] = process.argv.slice(2) as [string, string, string];
-const now_ms = Date.now;
+const nowMs = Date.now;
 const journal = await openJournal({
   dir: join(state, 'journal'),
   writer: 'worker-1',
   max_size_bytes: 200_000,
   max_age_days: 90,
   compress_rotated: true,
-  signing_key: await openSigningKey({ dir: join(state, 'keys'), now_ms }),
-  now_ms,
+  signing_key: await openSigningKey({ dir: join(state, 'keys'), now_ms: nowMs }),
+  now_ms: nowMs,
 });
 let next = Number(round) * 1_000_000;
 writeSync(1, 'ready\n');

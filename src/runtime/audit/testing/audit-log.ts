@@ -72,14 +72,14 @@ export async function makeAuditLog(
   const dir = join(state, 'journal');
   const keys = join(state, 'keys');
   const clock = { now_ms: START_MS, set_ms: 0 };
-  const uptime_ms = (): number => clock.now_ms - clock.set_ms;
-  const now_ms = (): number => clock.now_ms;
+  const uptimeMs = (): number => clock.now_ms - clock.set_ms;
+  const nowMs = (): number => clock.now_ms;
   return {
     state,
     dir,
     clock,
     open: async (fields = {}) => {
-      const signing_key = await openSigningKey({ dir: keys, now_ms });
+      const signingKey = await openSigningKey({ dir: keys, now_ms: nowMs });
       const base = {
         dir,
         writer: 'worker-1',
@@ -89,9 +89,9 @@ export async function makeAuditLog(
       };
       const journal = await openJournal({
         ...base,
-        signing_key,
-        now_ms,
-        uptime_ms,
+        signing_key: signingKey,
+        now_ms: nowMs,
+        uptime_ms: uptimeMs,
         lock_wait_ms: 0,
         ...defaults,
         ...fields,
@@ -158,9 +158,9 @@ export async function writeLines(path: string, lines: readonly string[]): Promis
 }
 
 /** Recomputes the hashes of a line whose body was changed, as an attacker without the key can. */
-export function rehashLine(line: string, prev_hash?: string): string {
+export function rehashLine(line: string, prevHash?: string): string {
   const record = JSON.parse(line) as JournalRecord;
-  const head = { seq: record.seq - 1, record_hash: prev_hash ?? record.prev_hash };
+  const head = { seq: record.seq - 1, record_hash: prevHash ?? record.prev_hash };
   const encoded = encodeRecord(head, record.writer, record.kind, formatEventJson(record, line));
   return encoded.line.slice(0, -1);
 }
@@ -170,10 +170,10 @@ export function encodeOldRecord(
   head: ChainHead,
   writer: string,
   kind: RecordKind,
-  body_json: string,
+  bodyJson: string,
 ): { readonly line: string; readonly head: ChainHead } {
   const seq = head.seq + 1;
-  const hashed = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","${kind}":${body_json}`;
-  const record_hash = hash('sha256', hashed, 'hex');
-  return { line: `${hashed},"record_hash":"${record_hash}"}\n`, head: { seq, record_hash } };
+  const hashed = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","${kind}":${bodyJson}`;
+  const recordHash = hash('sha256', hashed, 'hex');
+  return { line: `${hashed},"record_hash":"${recordHash}"}\n`, head: { seq, record_hash: recordHash } };
 }

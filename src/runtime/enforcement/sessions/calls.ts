@@ -23,37 +23,37 @@ export async function readRecentCalls(
 }
 
 /**
- * Counts an allowed call and returns the number of calls in the last minute. A call over `calls_max` is not
+ * Counts an allowed call and returns the number of calls in the last minute. A call over `callsMax` is not
  * counted: of calls that race for the last place, in any process, one gets it.
  */
-export async function countCall(store: Store, crossing: CountedCall, calls_max: number): Promise<number> {
+export async function countCall(store: Store, crossing: CountedCall, callsMax: number): Promise<number> {
   const { tenant_id, tool, now_ms } = crossing;
   // Sorted, so that two calls by the same pair of agents do not deadlock.
   const agents = [...listActingAgents(crossing)].sort();
   return store.transaction(async (trx) => {
     let most = 0;
-    for (const agent_id of agents) {
+    for (const agentId of agents) {
       await trx
         .insertInto('call_counts')
-        .values({ tenant_id, agent_id, tool_name: tool, calls: '[]', last_ms: now_ms })
+        .values({ tenant_id, agent_id: agentId, tool_name: tool, calls: '[]', last_ms: now_ms })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
       const row = await trx
         .selectFrom('call_counts')
         .select('calls')
         .where('tenant_id', '=', tenant_id)
-        .where('agent_id', '=', agent_id)
+        .where('agent_id', '=', agentId)
         .where('tool_name', '=', tool)
         .forUpdate()
         .executeTakeFirstOrThrow();
       const calls = [...listRecentCalls(row.calls, now_ms), now_ms];
       most = Math.max(most, calls.length);
-      if (calls.length > calls_max) continue;
+      if (calls.length > callsMax) continue;
       await trx
         .updateTable('call_counts')
         .set({ calls: JSON.stringify(calls), last_ms: now_ms })
         .where('tenant_id', '=', tenant_id)
-        .where('agent_id', '=', agent_id)
+        .where('agent_id', '=', agentId)
         .where('tool_name', '=', tool)
         .execute();
     }
@@ -65,6 +65,6 @@ export async function countCall(store: Store, crossing: CountedCall, calls_max: 
  * Returns the calls of the last minute. The clocks of two machines may differ by a minute. A later call comes
  * from a clock that was wrong and has been set back; counting it would block the tool until that time.
  */
-function listRecentCalls(calls: string, now_ms: number): number[] {
-  return (JSON.parse(calls) as number[]).filter((at_ms) => Math.abs(now_ms - at_ms) < MINUTE_MS);
+function listRecentCalls(calls: string, nowMs: number): number[] {
+  return (JSON.parse(calls) as number[]).filter((atMs) => Math.abs(nowMs - atMs) < MINUTE_MS);
 }

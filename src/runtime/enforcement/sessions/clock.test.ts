@@ -33,11 +33,11 @@ const ROWS: Readonly<Record<string, readonly Step[]>> = {
 
 for (const [name, steps] of Object.entries(ROWS)) {
   test(`clock of sessions: ${name}`, () => {
-    let uptime_ms = 0;
-    const timeOf = openSessionClock(() => uptime_ms);
-    for (const [now_ms, up_ms, shown_ms] of steps) {
-      uptime_ms = up_ms;
-      assert.equal(timeOf(now_ms), shown_ms);
+    let uptimeMs = 0;
+    const timeOf = openSessionClock(() => uptimeMs);
+    for (const [nowMs, upMs, shownMs] of steps) {
+      uptimeMs = upMs;
+      assert.equal(timeOf(nowMs), shownMs);
     }
   });
 }

@@ -7,18 +7,18 @@ const PACE = 2;
  * lost if the mistake is corrected in that time. A clock that is set back is followed at once, because that
  * expires nothing.
  *
- * @param uptime_ms - a monotonic clock
+ * @param uptimeMs - a monotonic clock
  * @returns a function from a time of day to the session time, both in milliseconds since 1970
  */
 export function openSessionClock(
-  uptime_ms: () => number = () => performance.now(),
-): (now_ms: number) => number {
-  let shown_ms = Number.POSITIVE_INFINITY;
-  let seen_ms = uptime_ms();
-  return (now_ms) => {
-    const passed_ms = uptime_ms() - seen_ms;
-    seen_ms += passed_ms;
-    shown_ms = Math.min(now_ms, shown_ms + PACE * passed_ms);
-    return shown_ms;
+  uptimeMs: () => number = () => performance.now(),
+): (nowMs: number) => number {
+  let shownMs = Number.POSITIVE_INFINITY;
+  let seenMs = uptimeMs();
+  return (nowMs) => {
+    const passedMs = uptimeMs() - seenMs;
+    seenMs += passedMs;
+    shownMs = Math.min(nowMs, shownMs + PACE * passedMs);
+    return shownMs;
   };
 }

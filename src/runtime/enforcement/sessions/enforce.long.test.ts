@@ -11,8 +11,8 @@ import type { EnforcementPorts } from '../types.ts';
 import { openSessionClock } from './clock.ts';
 import { LIMITS } from './testing/limits.ts';
 
-const contract = (tool_name: string, more: object = {}) => ({
-  tool_name,
+const contract = (toolName: string, more: object = {}) => ({
+  tool_name: toolName,
   accepts: {},
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
@@ -170,17 +170,17 @@ withStores('sessions in enforcement', (law) => {
     'calls over the limit are blocked as a broken contract, and go on a minute later',
     async ({ store }) => {
       const { ask, events } = createDesk(async () => store, PLAIN);
-      const now_ms = Date.UTC(2026, 10, 21, 12);
+      const nowMs = Date.UTC(2026, 10, 21, 12);
       for (let call = 1; call <= 3; call++)
-        assert.equal((await ask('limited', { now_ms })).decision, 'allow');
-      assert.deepEqual(await ask('limited', { now_ms }), {
+        assert.equal((await ask('limited', { now_ms: nowMs })).decision, 'allow');
+      assert.deepEqual(await ask('limited', { now_ms: nowMs }), {
         decision: 'block',
         rule: 'contract.max_calls_per_minute',
         fault: false,
       });
       assert.deepEqual(events.at(-1)?.metadata.violations, ['contract_violation:max_calls_per_minute']);
-      assert.equal((await ask('limited', { now_ms, agent_id: 'agent-2' })).decision, 'allow');
-      assert.equal((await ask('limited', { now_ms: now_ms + 60_000 })).decision, 'allow');
+      assert.equal((await ask('limited', { now_ms: nowMs, agent_id: 'agent-2' })).decision, 'allow');
+      assert.equal((await ask('limited', { now_ms: nowMs + 60_000 })).decision, 'allow');
     },
   );
 

@@ -9,22 +9,22 @@ const COUNT_MS = 3_600_000;
 export async function deleteExpiredSessions(
   store: Store,
   limits: SessionLimits,
-  now_ms: number,
+  nowMs: number,
 ): Promise<boolean> {
-  const sessions = await forgetExpired(store, limits, now_ms);
-  const counts = await forgetCounts(store, now_ms);
+  const sessions = await forgetExpired(store, limits, nowMs);
+  const counts = await forgetCounts(store, nowMs);
   return sessions === BATCH || counts === BATCH;
 }
 
 async function forgetExpired(
   { db }: Store,
   { idle_ms, age_ms }: SessionLimits,
-  now_ms: number,
+  nowMs: number,
 ): Promise<number> {
   const expired = await db
     .selectFrom('sessions')
     .select(['tenant_id', 'session_id', 'agent_id', 'seen_ms', 'started_ms'])
-    .where((row) => row.or([row('seen_ms', '<', now_ms - idle_ms), row('started_ms', '<', now_ms - age_ms)]))
+    .where((row) => row.or([row('seen_ms', '<', nowMs - idle_ms), row('started_ms', '<', nowMs - age_ms)]))
     .limit(BATCH)
     .execute();
   for (const { tenant_id, session_id, agent_id, seen_ms, started_ms } of expired)
@@ -40,11 +40,11 @@ async function forgetExpired(
   return expired.length;
 }
 
-async function forgetCounts({ db }: Store, now_ms: number): Promise<number> {
+async function forgetCounts({ db }: Store, nowMs: number): Promise<number> {
   const old = await db
     .selectFrom('call_counts')
     .select(['tenant_id', 'agent_id', 'tool_name', 'last_ms'])
-    .where('last_ms', '<', now_ms - COUNT_MS)
+    .where('last_ms', '<', nowMs - COUNT_MS)
     .limit(BATCH)
     .execute();
   for (const { tenant_id, agent_id, tool_name, last_ms } of old)

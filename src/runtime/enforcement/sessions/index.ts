@@ -26,9 +26,9 @@ export function findSessionNeeds(
   policy: Policy,
   contract: ContractMatch,
 ): SessionNeeds | null {
-  const uses_tags = usesSessionTags(policy, crossing.tenant_id);
+  const usesTags = usesSessionTags(policy, crossing.tenant_id);
   const limit = getCallsLimit(crossing, contract);
-  return uses_tags || limit !== null ? { uses_tags, limit } : null;
+  return usesTags || limit !== null ? { uses_tags: usesTags, limit } : null;
 }
 
 /** The call limit of a tool, and the name under which its calls are counted. */
@@ -57,8 +57,8 @@ export async function decideInSession<Decision extends SessionDecision>(
   decide: (crossing: Crossing) => Promise<Decision>,
 ): Promise<Decision> {
   const store = await open();
-  const now_ms = timeOf(given.now_ms);
-  const session = uses_tags ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
+  const nowMs = timeOf(given.now_ms);
+  const session = uses_tags ? await readSession(store, { ...given, now_ms: nowMs }, limits) : NO_SESSION;
   const crossing: Crossing = {
     ...given,
     ...(uses_tags && { session_tags: session.tags }),
@@ -71,7 +71,7 @@ export async function decideInSession<Decision extends SessionDecision>(
   const decided = limit === null ? first : await applyCallLimit(store, first, limit, decide);
   const { decision, taint_change } = decided.verdict;
   if (decision !== 'block' && taint_change !== null)
-    await saveSession(store, { ...given, now_ms }, session, taint_change, limits);
+    await saveSession(store, { ...given, now_ms: nowMs }, session, taint_change, limits);
   return decided;
 }
 
@@ -84,8 +84,10 @@ async function applyCallLimit<Decision extends SessionDecision>(
   { calls_max, tool }: CallsLimit,
   decide: (crossing: Crossing) => Promise<Decision>,
 ): Promise<Decision> {
-  const calls_last_minute = await countCall(store, { ...decided.crossing, tool }, calls_max);
-  return calls_last_minute <= calls_max ? decided : decide({ ...decided.crossing, calls_last_minute });
+  const callsLastMinute = await countCall(store, { ...decided.crossing, tool }, calls_max);
+  return callsLastMinute <= calls_max
+    ? decided
+    : decide({ ...decided.crossing, calls_last_minute: callsLastMinute });
 }
 
 /** Returns the block for a session that cannot be read or saved. It is a fault, unless a limit was reached. */

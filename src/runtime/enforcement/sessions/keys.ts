@@ -14,7 +14,7 @@ const UNNAMED = 'unknown';
 
 /** Returns the sessions of all acting agents. */
 export function listSessionKeys(crossing: Crossing): readonly SessionKey[] {
-  return listActingAgents(crossing).map((agent_id) => getKey(crossing, agent_id));
+  return listActingAgents(crossing).map((agentId) => getKey(crossing, agentId));
 }
 
 /**
@@ -36,6 +36,6 @@ export function findTagOwners(crossing: Crossing): readonly string[] | 'everyone
   return actors.includes(UNNAMED) ? 'everyone' : [...actors, UNNAMED];
 }
 
-function getKey({ tenant_id, session_id }: Crossing, agent_id: string): SessionKey {
-  return { tenant_id, session_id: session_id ?? '', agent_id };
+function getKey({ tenant_id, session_id }: Crossing, agentId: string): SessionKey {
+  return { tenant_id, session_id: session_id ?? '', agent_id: agentId };
 }

@@ -49,11 +49,11 @@ function getChange(
   caller: Caller,
   ports: SessionResetPorts,
 ): ServiceChange {
-  const now_ms = ports.now_ms();
+  const nowMs = ports.now_ms();
   const { tenant_id, session_id, agent_id } = target;
   return {
-    event_id: ports.new_event_id(now_ms),
-    now_ms,
+    event_id: ports.new_event_id(nowMs),
+    now_ms: nowMs,
     phase: 'session_reset',
     done: true,
     reason: 'An operator cleared the taint tags of the session.',

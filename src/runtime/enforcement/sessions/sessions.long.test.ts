@@ -88,13 +88,13 @@ withStores('sessions', (law) => {
   });
 
   law('leaving the agent out of a session hides nothing', async ({ store }) => {
-    const unknown_agent = { agent_id: 'unknown' };
-    await add(store, ['seen-by-no-agent'], unknown_agent);
+    const unknownAgent = { agent_id: 'unknown' };
+    await add(store, ['seen-by-no-agent'], unknownAgent);
     await add(store, ['seen-by-one']);
     assert.deepEqual(await read(store), ['seen-by-no-agent', 'seen-by-one']);
-    assert.deepEqual(await read(store, unknown_agent), ['seen-by-no-agent', 'seen-by-one']);
+    assert.deepEqual(await read(store, unknownAgent), ['seen-by-no-agent', 'seen-by-one']);
     assert.deepEqual(await read(store, { agent_id: 'agent-2' }), ['seen-by-no-agent']);
-    assert.deepEqual(await read(store, { ...unknown_agent, session_id: null }), []);
+    assert.deepEqual(await read(store, { ...unknownAgent, session_id: null }), []);
   });
 
   law('what a message adds is read by who gets it', async ({ store }) => {
@@ -153,8 +153,8 @@ withStores('sessions', (law) => {
 
   law('a reset forgets what it names, and nothing else', async ({ store, another }) => {
     const events: AuditEvent[] = [];
-    const reset = (session_id: string | null, agent_id: string | null, tenant_id = 'default') =>
-      resetSession({ tenant_id, session_id, agent_id }, caller, {
+    const reset = (sessionId: string | null, agentId: string | null, tenantId = 'default') =>
+      resetSession({ tenant_id: tenantId, session_id: sessionId, agent_id: agentId }, caller, {
         ...buildExamplePorts(events),
         store: async () => store,
       });

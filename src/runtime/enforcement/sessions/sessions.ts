@@ -48,24 +48,24 @@ export async function readSession(
 /** The number of times that a session in use is updated per idle time. */
 const TOUCHES = 10;
 
-async function touchSession(store: Store, key: SessionKey, now_ms: number): Promise<void> {
+async function touchSession(store: Store, key: SessionKey, nowMs: number): Promise<void> {
   await store.db
     .updateTable('sessions')
-    .set({ seen_ms: now_ms })
+    .set({ seen_ms: nowMs })
     .where('tenant_id', '=', key.tenant_id)
     .where('session_id', '=', key.session_id)
     .where('agent_id', '=', key.agent_id)
-    .where('seen_ms', '<', now_ms)
+    .where('seen_ms', '<', nowMs)
     .execute();
 }
 
 /** A clock that was set back expires nothing. */
 function isAlive(
   { started_ms, seen_ms }: { readonly started_ms: number; readonly seen_ms: number },
-  now_ms: number,
+  nowMs: number,
   { idle_ms, age_ms }: SessionLimits,
 ): boolean {
-  return now_ms - seen_ms <= idle_ms && now_ms - started_ms <= age_ms;
+  return nowMs - seen_ms <= idle_ms && nowMs - started_ms <= age_ms;
 }
 
 function parseTags(text: string): readonly Tag[] {
@@ -95,11 +95,11 @@ async function keepOne(
   trx: Transaction<StoreTables>,
   key: SessionKey,
   change: TaintChange,
-  now_ms: number,
+  nowMs: number,
   limits: SessionLimits,
 ): Promise<void> {
-  const found = await getRow(trx, key, now_ms);
-  const row = isAlive(found, now_ms, limits) ? found : { ...found, tags: '[]', started_ms: now_ms };
+  const found = await getRow(trx, key, nowMs);
+  const row = isAlive(found, nowMs, limits) ? found : { ...found, tags: '[]', started_ms: nowMs };
   const tags = applyTaintChange(parseTags(row.tags), change);
   if (tags.length > SESSION_TAGS_MAX) throw new SessionFull();
   await trx
@@ -107,7 +107,7 @@ async function keepOne(
     .set({
       tags: JSON.stringify(tags),
       started_ms: row.started_ms,
-      seen_ms: Math.max(now_ms, Math.min(row.seen_ms, now_ms + limits.idle_ms)),
+      seen_ms: Math.max(nowMs, Math.min(row.seen_ms, nowMs + limits.idle_ms)),
     })
     .where('tenant_id', '=', key.tenant_id)
     .where('session_id', '=', key.session_id)
@@ -116,11 +116,11 @@ async function keepOne(
 }
 
 /** Returns the row, created if missing, and locked. */
-async function getRow(trx: Transaction<StoreTables>, key: SessionKey, now_ms: number) {
+async function getRow(trx: Transaction<StoreTables>, key: SessionKey, nowMs: number) {
   const { tenant_id, session_id, agent_id } = key;
   await trx
     .insertInto('sessions')
-    .values({ tenant_id, session_id, agent_id, tags: '[]', started_ms: now_ms, seen_ms: now_ms })
+    .values({ tenant_id, session_id, agent_id, tags: '[]', started_ms: nowMs, seen_ms: nowMs })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   return trx

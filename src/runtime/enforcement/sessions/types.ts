@@ -13,7 +13,7 @@ export interface SessionPorts {
   readonly store: () => Promise<Store>;
   readonly limits: SessionLimits;
   /** Converts a time of day to session time; see `openSessionClock`. */
-  readonly timeOf: (now_ms: number) => number;
+  readonly timeOf: (nowMs: number) => number;
 }
 
 /** The sessions to reset. */

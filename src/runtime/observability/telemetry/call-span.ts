@@ -34,36 +34,36 @@ export interface CallRecord {
 /**
  * Opens the record of the span and the metrics of one call.
  *
- * @param model_label - limits the number of models that become labels
+ * @param modelLabel - limits the number of models that become labels
  * @param failed - marks a span as failed
  */
 export function openCallRecord(
   requested: CallStart,
   span: Span,
   instruments: Instruments,
-  model_label: (model: string) => string,
+  modelLabel: (model: string) => string,
   failed: (span: Span) => void,
 ): CallRecord {
-  const began_ms = performance.now();
+  const beganMs = performance.now();
   const labels: { -readonly [Name in keyof Attributes]: Attributes[Name] } = {
     'gen_ai.operation.name': requested.operation,
     'gen_ai.provider.name': getApiFamily(requested.family).telemetry_name,
-    'gen_ai.request.model': requested.model === null ? undefined : model_label(requested.model),
+    'gen_ai.request.model': requested.model === null ? undefined : modelLabel(requested.model),
   };
-  let first_chunk_seconds: number | null = null;
-  let is_over = false;
+  let firstChunkSeconds: number | null = null;
+  let isOver = false;
   return {
     setModel: (model) => {
-      if (is_over || model === null) return;
-      const label = model_label(model);
+      if (isOver || model === null) return;
+      const label = modelLabel(model);
       labels['gen_ai.request.model'] = label;
       span.setAttribute('gen_ai.request.model', sanitizeName(model));
       span.updateName(`${requested.operation} ${label}`);
     },
     answered: ({ provider, model, status, attempts }) => {
-      if (is_over) return;
+      if (isOver) return;
       if (PROVIDERS.has(provider)) labels['gen_ai.provider.name'] = provider;
-      if (model !== null) labels['gen_ai.request.model'] = model_label(model);
+      if (model !== null) labels['gen_ai.request.model'] = modelLabel(model);
       span.setAttributes({
         'gen_ai.provider.name': labels['gen_ai.provider.name'],
         'gen_ai.request.model': sanitizeOptionalName(model) ?? labels['gen_ai.request.model'],
@@ -73,23 +73,23 @@ export function openCallRecord(
       });
     },
     chunk: () => {
-      if (is_over || !requested.is_stream || first_chunk_seconds !== null) return;
-      first_chunk_seconds = computeSecondsSince(began_ms);
-      span.setAttribute('gen_ai.response.time_to_first_chunk', first_chunk_seconds);
+      if (isOver || !requested.is_stream || firstChunkSeconds !== null) return;
+      firstChunkSeconds = computeSecondsSince(beganMs);
+      span.setAttribute('gen_ai.response.time_to_first_chunk', firstChunkSeconds);
     },
     end: (end) => {
-      if (is_over) return;
-      is_over = true;
+      if (isOver) return;
+      isOver = true;
       if (end.error !== null) failed(span);
       span.setAttributes(buildEndAttributes(end));
       span.end();
-      if (end.model !== null) labels['gen_ai.response.model'] = model_label(end.model);
+      if (end.model !== null) labels['gen_ai.response.model'] = modelLabel(end.model);
       if (end.error !== null) labels['error.type'] = end.error;
       recordMeasurements(
         dropUndefined(labels),
         end,
-        computeSecondsSince(began_ms),
-        first_chunk_seconds,
+        computeSecondsSince(beganMs),
+        firstChunkSeconds,
         instruments,
       );
     },
@@ -100,11 +100,11 @@ function recordMeasurements(
   labels: Attributes,
   { usage }: CallEnd,
   seconds: number,
-  first_chunk_seconds: number | null,
+  firstChunkSeconds: number | null,
   { call_seconds, first_chunk_seconds: first, tokens }: Instruments,
 ): void {
   call_seconds.record(seconds, labels);
-  if (first_chunk_seconds !== null) first.record(first_chunk_seconds, labels);
+  if (firstChunkSeconds !== null) first.record(firstChunkSeconds, labels);
   if (usage === null) return;
   tokens.record(usage.input_tokens, { ...labels, 'gen_ai.token.type': 'input' });
   tokens.record(usage.output_tokens, { ...labels, 'gen_ai.token.type': 'output' });
@@ -132,6 +132,6 @@ function sanitizeOptionalName(name: string | null): string | undefined {
   return name === null ? undefined : sanitizeName(name);
 }
 
-function computeSecondsSince(began_ms: number): number {
-  return (performance.now() - began_ms) / 1_000;
+function computeSecondsSince(beganMs: number): number {
+  return (performance.now() - beganMs) / 1_000;
 }

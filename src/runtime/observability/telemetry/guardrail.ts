@@ -36,12 +36,12 @@ function getActionType({ decision, action }: DecisionOutcome): GuardrailOutcome[
  * Builds the span attributes of a check by OpenTelemetry's guardrail conventions: names, kinds and numbers. Of the
  * content, they contain at most a keyed hash.
  *
- * @param hash_key - `null` for no hash
+ * @param hashKey - `null` for no hash
  */
 export function buildGuardrailAttributes(
   { event_id, verdict: judged, crossing, action_shown, component, scan_duration_ms }: CheckRecord,
   { verdict, action }: GuardrailOutcome,
-  hash_key: string | null,
+  hashKey: string | null,
 ): Attributes {
   return {
     'gen_ai.operation.name': 'run_guardrail',
@@ -56,9 +56,9 @@ export function buildGuardrailAttributes(
     'gen_ai.guardrail.security.risk.category': getMainRisk(judged),
     'gen_ai.guardrail.security.content.modified': judged.decision === 'modify',
     'gen_ai.guardrail.security.content.input.hash':
-      hash_key === null || judged.coverage.status !== 'full'
+      hashKey === null || judged.coverage.status !== 'full'
         ? undefined
-        : computeContentHash(crossing, hash_key),
+        : computeContentHash(crossing, hashKey),
     ...buildIdentityAttributes(crossing),
     'gen_ai.tool.name': truncateName(crossing.tool),
     'customshouse.event.id': event_id,
@@ -80,9 +80,9 @@ export function buildIdentityAttributes(
 }
 
 function getTarget({ boundary, phase, memory }: Crossing): Attributes {
-  const is_output = boundary === 'output' || phase === 'response';
+  const isOutput = boundary === 'output' || phase === 'response';
   return {
-    'gen_ai.guardrail.target.type': is_output ? 'output' : 'input',
+    'gen_ai.guardrail.target.type': isOutput ? 'output' : 'input',
     'gen_ai.guardrail.target.subtype': getSubtype(boundary, phase, memory !== undefined),
   };
 }
@@ -90,9 +90,9 @@ function getTarget({ boundary, phase, memory }: Crossing): Attributes {
 function getSubtype(
   boundary: Crossing['boundary'],
   phase: Crossing['phase'],
-  is_memory: boolean,
+  isMemory: boolean,
 ): string | undefined {
-  if (is_memory) return 'memory';
+  if (isMemory) return 'memory';
   if (boundary !== 'action') return 'llm';
   // The conventions define no value for messages between agents.
   return phase === 'message' ? undefined : 'tool_call';

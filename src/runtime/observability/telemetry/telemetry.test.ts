@@ -94,12 +94,8 @@ test('a check is a span with what was found right and what was done', async () =
   const { name, kind, attributes, events, resource, parent_id, status } = await traceCheck(`key ${SECRET}`);
   assert.equal(name, 'run_guardrail scan_input');
   assert.deepEqual([kind, parent_id, status], [1, '', 0]);
-  const {
-    'customshouse.event.id': event_id,
-    'customshouse.scan.duration_ms': took,
-    ...reported
-  } = attributes;
-  assert.match(String(event_id), /^evt_/);
+  const { 'customshouse.event.id': eventId, 'customshouse.scan.duration_ms': took, ...reported } = attributes;
+  assert.match(String(eventId), /^evt_/);
   assert.equal(typeof took, 'number');
   assert.deepEqual(reported, {
     'gen_ai.operation.name': 'run_guardrail',
@@ -128,7 +124,7 @@ test('a check is a span with what was found right and what was done', async () =
 });
 
 test('spans have a shown action only with audit.export_actions', async () => {
-  for (const exports_actions of [false, true]) {
+  for (const exportsActions of [false, true]) {
     const collector = await startCollector();
     const { telemetry } = await watch(collector.url);
     const call = {
@@ -136,14 +132,19 @@ test('spans have a shown action only with audit.export_actions', async () => {
       boundary: 'action',
       phase: 'request',
     } as const;
-    const logged_texts = { inputs: false, outputs: false, actions: 'all', exports_actions } as const;
-    const ports = { ...buildExamplePorts([]), logged_texts, telemetry };
+    const loggedTexts = {
+      inputs: false,
+      outputs: false,
+      actions: 'all',
+      exports_actions: exportsActions,
+    } as const;
+    const ports = { ...buildExamplePorts([]), logged_texts: loggedTexts, telemetry };
     await enforce({ ...call, tool: 'note' }, caller, 'intercept_tool', ports);
     await telemetry.close();
     const [span] = collector.spans();
-    const expected = exports_actions ? `note "key [REDACTED] ${MARKER}"` : undefined;
+    const expected = exportsActions ? `note "key [REDACTED] ${MARKER}"` : undefined;
     assert.equal(span?.attributes['customshouse.action.shown'], expected);
-    assert.equal(JSON.stringify(collector.requests).includes(MARKER), exports_actions);
+    assert.equal(JSON.stringify(collector.requests).includes(MARKER), exportsActions);
     await collector.close();
   }
 });
@@ -224,8 +225,8 @@ test('a call is a client span above its checks, and its provider gets it as the 
   const collector = await startCollector();
   const { telemetry } = await watch(collector.url);
   const watched = { ...buildExamplePorts([]), telemetry };
-  const caller_headers = { traceparent: TRACEPARENT, tracestate: 'vendor=1' };
-  const sent = await telemetry.within(caller_headers, async () => {
+  const callerHeaders = { traceparent: TRACEPARENT, tracestate: 'vendor=1' };
+  const sent = await telemetry.within(callerHeaders, async () => {
     const call = telemetry.startCall(ASKED);
     await call.within(() => enforce(buildExampleCrossing('hello'), caller, 'scan_input', watched));
     const headers = call.headersFor(['Accept', 'x', 'TraceParent', TRACEPARENT, 'tracestate', 'vendor=1']);

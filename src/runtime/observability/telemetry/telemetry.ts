@@ -117,11 +117,11 @@ function getResource({ settings, version, process_name }: TelemetryParts, { reso
 
 /** Limits log messages to one per minute, because every batch fails while a collector is down. Omits its response. */
 function createComplainer(log: Pick<Log, 'warn'>, collector: string): (fault: unknown) => void {
-  let last_ms = Number.NEGATIVE_INFINITY;
+  let lastMs = Number.NEGATIVE_INFINITY;
   return (fault) => {
     const now = performance.now();
-    if (now - last_ms < COMPLAINT_MS) return;
-    last_ms = now;
+    if (now - lastMs < COMPLAINT_MS) return;
+    lastMs = now;
     const { name, code } = (fault ?? {}) as { name?: unknown; code?: unknown };
     const fields = { collector, fault: String(name ?? 'unknown'), code: String(code ?? '') };
     log.warn('telemetry could not be sent', fields);
@@ -139,7 +139,7 @@ interface Watch {
 function createTelemetry(watch: Watch): Telemetry {
   const { api } = watch.packages;
   const current = new AsyncLocalStorage<Context>();
-  const model_label = limitNames(MODELS_MAX);
+  const modelLabel = limitNames(MODELS_MAX);
   const here = (): Context => current.getStore() ?? api.ROOT_CONTEXT;
   return {
     within: (headers, run) => {
@@ -148,7 +148,7 @@ function createTelemetry(watch: Watch): Telemetry {
     },
     recordCheck: (check) => ignoreErrors(() => recordCheck(check, here(), watch)),
     startCall: (request) => {
-      const begun = ignoreErrors(() => beginCall(request, here(), watch, model_label));
+      const begun = ignoreErrors(() => beginCall(request, here(), watch, modelLabel));
       return begun === undefined ? UNHEARD : callSpan(begun, current);
     },
     close: watch.close,
@@ -172,21 +172,21 @@ function recordCheck(
   const { api } = packages;
   const { verdict, component } = check;
   const outcome = classifyOutcome(verdict);
-  const took_ms = performance.now() - check.began_ms;
-  const ended_ms = Date.now();
-  const startTime = ended_ms - took_ms;
+  const tookMs = performance.now() - check.began_ms;
+  const endedMs = Date.now();
+  const startTime = endedMs - tookMs;
   const span = tracer.startSpan(`run_guardrail ${component}`, { startTime }, parent);
   if (span.isRecording()) {
     span.setAttributes(buildGuardrailAttributes(check, outcome, hash_key));
     for (const { attributes } of buildFindingEvents(verdict))
-      span.addEvent('gen_ai.guardrail.security.finding', attributes, ended_ms);
+      span.addEvent('gen_ai.guardrail.security.finding', attributes, endedMs);
     if (verdict.fault) {
       span.setAttribute('error.type', verdict.rule);
       span.setStatus({ code: api.SpanStatusCode.ERROR });
     }
   }
-  span.end(ended_ms);
-  instruments.check_seconds.record(took_ms / 1_000, {
+  span.end(endedMs);
+  instruments.check_seconds.record(tookMs / 1_000, {
     'gen_ai.guardrail.component.name': component,
     'gen_ai.guardrail.verdict.type': outcome.verdict,
     'gen_ai.guardrail.action.type': outcome.action,
@@ -203,14 +203,14 @@ function beginCall(
   request: CallStart,
   parent: Context,
   { packages: { api }, tracer, instruments }: Watch,
-  model_label: (model: string) => string,
+  modelLabel: (model: string) => string,
 ): Begun {
   const name =
-    request.model === null ? request.operation : `${request.operation} ${model_label(request.model)}`;
+    request.model === null ? request.operation : `${request.operation} ${modelLabel(request.model)}`;
   const options = { kind: api.SpanKind.CLIENT, attributes: buildCallAttributes(request) };
   const span = tracer.startSpan(name, options, parent);
   const failed = (one: Span): void => void one.setStatus({ code: api.SpanStatusCode.ERROR });
-  const record = openCallRecord(request, span, instruments, model_label, failed);
+  const record = openCallRecord(request, span, instruments, modelLabel, failed);
   return { span, context: api.trace.setSpan(parent, span), record };
 }
 

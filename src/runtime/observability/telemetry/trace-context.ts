@@ -16,14 +16,14 @@ export function parseCallerSpan(
   readState: (text: string) => TraceState,
 ): SpanContext | null {
   if (typeof traceparent !== 'string' || traceparent.length > 256) return null;
-  const [, version = '', trace_id = '', span_id = '', flags = '', more] = TRACEPARENT.exec(traceparent) ?? [];
+  const [, version = '', traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(traceparent) ?? [];
   if (version === '' || version === 'ff' || (version === '00' && more !== undefined)) return null;
-  if (/^0+$/.test(trace_id) || /^0+$/.test(span_id)) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   const state = [tracestate ?? []].flat().join(',');
   const kept = state === '' || state.length > TRACESTATE_UNITS_MAX ? {} : { traceState: readState(state) };
   return {
-    traceId: trace_id,
-    spanId: span_id,
+    traceId: traceId,
+    spanId: spanId,
     traceFlags: Number.parseInt(flags, 16) & SAMPLED,
     isRemote: true,
     ...kept,

@@ -54,9 +54,9 @@ async function unpackArchive(packed: Uint8Array): Promise<Buffer> {
     return tar;
   } catch (error) {
     if (error instanceof SkillFailure) throw error;
-    const too_large = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     throw buildRefusedFailure(
-      too_large ? `unpacked it has more than ${UNPACKED_BYTES_MAX} bytes` : 'it is no gzip archive',
+      tooLarge ? `unpacked it has more than ${UNPACKED_BYTES_MAX} bytes` : 'it is no gzip archive',
     );
   }
 }

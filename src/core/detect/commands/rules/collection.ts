@@ -112,11 +112,11 @@ const ADDRESS_PATTERN = /\][+*]@|25\[0-5\]|\\d\{1,3\}\\?\.|\[0-9\]\{1,3\}\\?\./;
 
 function searchesHome(command: Command): boolean {
   const text = joinWords(command);
-  const is_recursive = /^(?:find|rg)$/.test(command.name) || / -\w*[rR]\w* | -recurse\b| \/s /i.test(text);
-  const is_within_find = command.within.includes('find');
+  const isRecursive = /^(?:find|rg)$/.test(command.name) || / -\w*[rR]\w* | -recurse\b| \/s /i.test(text);
+  const isWithinFind = command.within.includes('find');
   if (/grep$|^rg$/.test(command.name) && ADDRESS_PATTERN.test(text))
-    return is_within_find || (is_recursive && listOperands(command).some((word) => HOME.test(word)));
-  if (!is_recursive || !command.words.some(({ text: word }) => HOME.test(word))) return false;
+    return isWithinFind || (isRecursive && listOperands(command).some((word) => HOME.test(word)));
+  if (!isRecursive || !command.words.some(({ text: word }) => HOME.test(word))) return false;
   return new Set((text.match(DOCUMENT) ?? []).map((kind) => kind.toLowerCase())).size >= 3;
 }
 
@@ -124,6 +124,6 @@ function searchesHome(command: Command): boolean {
 function getSearchedWords({ name, words }: Command): readonly string[] {
   const texts = words.map(({ text }) => text);
   if (!/^(?:grep|select-string)$/.test(name)) return texts;
-  const pattern_at = texts.findIndex((text) => !text.startsWith('-'));
-  return texts.filter((_, at) => at !== pattern_at);
+  const patternAt = texts.findIndex((text) => !text.startsWith('-'));
+  return texts.filter((_, at) => at !== patternAt);
 }

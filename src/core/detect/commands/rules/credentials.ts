@@ -365,8 +365,8 @@ function showsEnvironment(command: Command): boolean {
     return texts.some((text) => /^-?[a-df-z]*e[a-z]*w|^e$/.test(text) && !text.startsWith('-'));
   if (/awk$/.test(name)) return texts.some((text) => /\bin\s+ENVIRON\b/.test(text.slice(0, 2000)));
   if (INTERPRETS.test(name)) return command.code !== null && DUMPS.test(command.code.slice(0, 8000));
-  const is_bare = texts.every((text) => text === '-0' || text === '--null');
-  return is_bare && (!feeds_pipe || redirections.length > 0);
+  const isBare = texts.every((text) => text === '-0' || text === '--null');
+  return isBare && (!feeds_pipe || redirections.length > 0);
 }
 
 function searchesSecrets(command: Command): boolean {

@@ -146,9 +146,9 @@ export const databaseRules: readonly CommandRule[] = [
       if (!command.name.endsWith('-cli'))
         return command.words.some(({ text }) => REDIS_PORT.test(text)) && findInput(command).some(isFlush);
       // `redis-cli keys '*' | xargs redis-cli del` gives the keys as words.
-      const is_fed = command.within.includes('xargs') && / (?:del|unlink) /i.test(joinWords(command));
+      const isFed = command.within.includes('xargs') && / (?:del|unlink) /i.test(joinWords(command));
       const text = [joinWords(command), ...findInput(command)].join('\n');
-      return is_fed || isFlush(text);
+      return isFed || isFlush(text);
     },
     hits: [
       'redis-cli FLUSHALL',

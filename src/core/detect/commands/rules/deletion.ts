@@ -224,14 +224,14 @@ export const deletionRules: readonly CommandRule[] = [
     saw: (command) => {
       const operands = listOperands(command);
       if (command.name === 'restic') return operands[0] === 'unlock' && hasFlag(command, '--remove-all');
-      const is_removal = operands.slice(0, 2).some((text) => /^(?:rm|rmi|remove)$/.test(text));
+      const isRemoval = operands.slice(0, 2).some((text) => /^(?:rm|rmi|remove)$/.test(text));
       // A named container can be created again from its image. A list from a command may name all containers.
-      const is_container = operands[0] === 'rm' || (operands[0] === 'container' && operands[1] === 'rm');
-      const is_named = operands.slice(1).every((text) => /^[\w.-]+$/.test(text));
-      if (is_container && is_named && !hasFlag(command, '-v', '--volumes')) return false;
-      if (operands[0] === 'volume' && is_removal) return true;
+      const isContainer = operands[0] === 'rm' || (operands[0] === 'container' && operands[1] === 'rm');
+      const isNamed = operands.slice(1).every((text) => /^[\w.-]+$/.test(text));
+      if (isContainer && isNamed && !hasFlag(command, '-v', '--volumes')) return false;
+      if (operands[0] === 'volume' && isRemoval) return true;
       return (
-        (is_removal && hasFlag(command, '-f', '--force', '-v')) ||
+        (isRemoval && hasFlag(command, '-f', '--force', '-v')) ||
         (operands.slice(0, 2).includes('down') && hasFlag(command, '-v', '--volumes'))
       );
     },
@@ -336,12 +336,12 @@ export const deletionRules: readonly CommandRule[] = [
       ).toUpperCase();
       if (method === 'DELETE' || words.some((text) => /^-X(?:DELETE|PURGE)$/.test(text) || text === 'DELETE'))
         return true;
-      const has_body =
+      const hasBody =
         method === 'POST' ||
         method === 'PUT' ||
         words.some((text) => text === 'POST' || text === 'PUT' || /^-X(?:POST|PUT)$/.test(text));
       return (
-        has_body &&
+        hasBody &&
         words.some((text) =>
           /^[^?]{0,300}(?:\/(?:_close|_delete_by_query|_cluster\/settings|doDelete|do_?delete|delete[_-][\w-]+|delete|purge|destroy|_forcemerge|_freeze|safeExit|safeRestart)\/?)(?:\?|$|\[)/i.test(
             text,
@@ -368,13 +368,13 @@ export const deletionRules: readonly CommandRule[] = [
     saw: (command) => {
       const { flags, values } = parseArguments(command);
       if (isHarmlessCall(command) || flags.has('-n')) return false;
-      const is_deleting = [...flags].some((flag) =>
+      const isDeleting = [...flags].some((flag) =>
         /^--(?:del|delete(?:-\w+)*|remove-source-files|remove)$/.test(flag),
       );
-      const is_sync = listOperands(command).slice(0, 2).includes('sync') && command.name === 'rclone';
+      const isSync = listOperands(command).slice(0, 2).includes('sync') && command.name === 'rclone';
       return (
-        (is_deleting && values.get('--delete-destination') !== 'false') ||
-        is_sync ||
+        (isDeleting && values.get('--delete-destination') !== 'false') ||
+        isSync ||
         command.words.some(({ text }) => /^\/mir$/i.test(text))
       );
     },

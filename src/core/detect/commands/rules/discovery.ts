@@ -92,13 +92,13 @@ export const discoveryRules: readonly CommandRule[] = [
       if (command.name === 'id')
         return command.within.some((name) => name !== '$()' && name !== 'sudo') && command.words.length === 0;
       const pattern = operands[0] ?? '';
-      const is_listing =
+      const isListing =
         command.name === 'pgrep' ||
         command.previous?.name === 'ps' ||
         command.previous?.name === 'systemctl' ||
         command.previous?.name === 'launchctl';
       return (
-        is_listing &&
+        isListing &&
         /falco|auditd|wazuh|crowdstrike|cbagent|osquery|filebeat|packetbeat|sysmon|nessus|splunk|defender|antivirus|secret|passw|token|little ?snitch|td-agent/i.test(
           pattern,
         )
@@ -131,9 +131,9 @@ export const discoveryRules: readonly CommandRule[] = [
           text,
         );
       const places = listOperands(command).slice(1);
-      const looks_at_machine =
+      const looksAtMachine =
         command.previous !== null || places.some((path) => /^\/(?:sys|proc|etc|var|dev)\b/.test(path));
-      if (/grep$/.test(command.name) && !looks_at_machine) return false;
+      if (/grep$/.test(command.name) && !looksAtMachine) return false;
       return (
         /vmware|virtualbox|vbox|vboxsf|vmw_|hypervisor|qemu|hw\.model|hv_vendor|bios_version|sys\/class\/dmi|Oracle\|/i.test(
           text,

@@ -193,8 +193,8 @@ export const executionRules: readonly CommandRule[] = [
     description: 'Runs whatever its input says as a script.',
     safer: "printf 'a b' | xargs -n1 echo",
     saw: (command) => {
-      const is_fed = command.within.some((name) => name === 'xargs' || name === 'parallel');
-      if (!is_fed) return false;
+      const isFed = command.within.some((name) => name === 'xargs' || name === 'parallel');
+      if (!isFed) return false;
       const at = command.words.findIndex(({ text }) => /^-\w*c$/.test(text));
       const script = command.words[at + 1]?.text;
       return (
@@ -373,9 +373,9 @@ function runsFetchedCode(command: Command): boolean {
   )
     return true;
   if (files === null) return false;
-  const is_runner =
+  const isRunner =
     SHELLS.has(name) || findInterpreterFlags(name) !== undefined || name === '.' || name === 'source';
-  const path = is_runner ? words.find(({ text }) => !text.startsWith('-'))?.text : program;
+  const path = isRunner ? words.find(({ text }) => !text.startsWith('-'))?.text : program;
   const found = path === undefined || path === '' ? null : findKnownFile(command, path);
   const read = SHELLS.has(name) ? command.redirections.find(({ operator }) => operator === '<') : undefined;
   const fed = read === undefined ? null : findKnownFile(command, read.target);
@@ -445,12 +445,12 @@ const AWK_CONSTANT_CALL = /\bsystem\s{0,4}\(\s{0,4}"(?:[^"\\]|\\.){0,400}"\s{0,4
 
 /** Grades shell commands in code: `low` if `awk` runs only what is written out, which is judged as well. */
 function gradeAwkCalls({ name, words }: Command): Severity {
-  const is_constant = words.every(
+  const isConstant = words.every(
     ({ text }) =>
       (text.match(AWK_CALL)?.length ?? 0) === (text.match(AWK_CONSTANT_CALL)?.length ?? 0) &&
       !/\|\s*"/.test(text),
   );
-  return /awk$/.test(name) && is_constant ? 'low' : 'medium';
+  return /awk$/.test(name) && isConstant ? 'low' : 'medium';
 }
 
 const PROGRAM_FOLDER = /^\/(?:usr\/)?(local\/)?s?bin(?:\/([\w.+-]{0,60}))?$/;
@@ -461,10 +461,10 @@ const OF_SYSTEM =
 /** Returns whether a file goes into a program folder: one for packages, or under a system program's name. */
 function replacesProgram(command: Command): boolean {
   const operands = listOperands(command);
-  const [, is_local, name] = PROGRAM_FOLDER.exec(operands.at(-1) ?? '') ?? [];
+  const [, isLocal, name] = PROGRAM_FOLDER.exec(operands.at(-1) ?? '') ?? [];
   if (operands.length < 2 || !PROGRAM_FOLDER.test(operands.at(-1)!)) return false;
   return operands.slice(0, -1).some((source) => {
     const target = name === undefined || name === '' ? source.slice(source.lastIndexOf('/') + 1) : name;
-    return isTemporary(source) && (is_local === undefined || OF_SYSTEM.test(target));
+    return isTemporary(source) && (isLocal === undefined || OF_SYSTEM.test(target));
   });
 }

@@ -274,12 +274,12 @@ export const filesystemRules: readonly CommandRule[] = [
       if (/^(?:clear-recyclebin|trash-empty)$/.test(name)) return !isHarmlessCall(command);
       if (isMisreadPath(command)) return false;
       const text = `${joinWords(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
-      const is_recursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
-      const is_quiet = /(?:^| )(?:\/q|\/f|-fo\w*|-force|-confirm:\$false)(?: |$)/i.test(text);
+      const isRecursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
+      const isQuiet = /(?:^| )(?:\/q|\/f|-fo\w*|-force|-confirm:\$false)(?: |$)/i.test(text);
       const targets = getTargets(command);
       if (targets.length > 0 && targets.every(isSpared)) return false;
-      if (name === 'rm') return is_quiet && / ?-recurse/i.test(text);
-      return is_recursive && (is_quiet || /^(?:remove-item|ri)$/.test(name));
+      if (name === 'rm') return isQuiet && / ?-recurse/i.test(text);
+      return isRecursive && (isQuiet || /^(?:remove-item|ri)$/.test(name));
     },
     hits: [
       'rd /s /q C:\\data',
@@ -302,8 +302,8 @@ function listEmptiedFiles(command: Command): readonly string[] {
   const operands = listOperands(command);
   if (/^(?:clear-content|clc)$/.test(name)) return operands;
   if (/^(?:cp|install|ln)$/.test(name)) return operands[0] === '/dev/null' ? operands.slice(1) : [];
-  const is_silent = /^(?:|:|true)$/.test(name) || (/^(?:echo|printf)$/.test(name) && isBlank(words));
-  if (!is_silent && !(name === 'cat' && operands.every((path) => path === '/dev/null'))) return [];
+  const isSilent = /^(?:|:|true)$/.test(name) || (/^(?:echo|printf)$/.test(name) && isBlank(words));
+  if (!isSilent && !(name === 'cat' && operands.every((path) => path === '/dev/null'))) return [];
   return redirections.flatMap(({ operator, target }) => (/^>\|?$/.test(operator) ? target : []));
 }
 

@@ -145,11 +145,11 @@ export const gitRules: readonly CommandRule[] = [
     safer: 'git worktree remove ../other',
     saw: (command) => {
       const verb = getVerb(command);
-      const is_removal =
+      const isRemoval =
         verb === 'worktree'
           ? hasArgumentMatching(command, /^remove$/)
           : verb === 'submodule' && hasArgumentMatching(command, /^deinit$/);
-      return is_removal && hasFlag(command, '-f', '--force');
+      return isRemoval && hasFlag(command, '-f', '--force');
     },
     hits: ['git worktree remove --force ../other', 'git submodule deinit -f lib'],
     misses: ['git worktree remove ../other', 'git worktree remove -- -f', 'git worktree list'],
@@ -194,8 +194,8 @@ export const gitRules: readonly CommandRule[] = [
     saw: (command) => {
       const verb = getVerb(command);
       if (verb !== 'commit' && verb !== 'push' && verb !== 'merge') return false;
-      const has_no_hooks = command.words.some(({ text }) => /^core\.hookspath=$/i.test(text));
-      return has_no_hooks || hasFlag(command, '--no-verify');
+      const hasNoHooks = command.words.some(({ text }) => /^core\.hookspath=$/i.test(text));
+      return hasNoHooks || hasFlag(command, '--no-verify');
     },
     hits: ['git commit --no-verify -m x', 'git push --no-verify', 'git -c core.hooksPath= commit -m x'],
     misses: ['git commit -m "use --no-verify"', 'git push', 'git -c core.hooksPath= status'],
@@ -226,10 +226,10 @@ function discardsWork(command: Command): boolean {
     return hasFlag(command, '-f', '--force') && hasFlag(command, '-r') && !rest.includes('--cached');
   if (verb === 'checkout' && rest.length === 1 && /^(?:\.|\.\/|:\/|\*)$/.test(rest[0]!)) return true;
   if (verb === 'restore') {
-    const is_staged = rest.includes('--staged') || rest.includes('-S');
+    const isStaged = rest.includes('--staged') || rest.includes('-S');
     return (
       !hasFlag(command, '--help') &&
-      (!is_staged || rest.includes('--worktree') || rest.includes('-W')) &&
+      (!isStaged || rest.includes('--worktree') || rest.includes('-W')) &&
       rest.length > 0
     );
   }

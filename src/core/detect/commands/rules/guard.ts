@@ -310,20 +310,20 @@ function disablesGitHooks(words: Command['words']): boolean {
 
 function switchesGuardOff(command: Command): boolean {
   const { name, words, assignments, within } = command;
-  const is_agent = AGENT.test(name) || words.slice(0, 4).some(({ text }) => AGENT_PACKAGE.test(text));
+  const isAgent = AGENT.test(name) || words.slice(0, 4).some(({ text }) => AGENT_PACKAGE.test(text));
   if (SETS_VARIABLES.test(name)) return setsHome(command);
   if (name === 'git') return disablesGitHooks(words);
   const powershell = /^\$env:(\w{1,64})(=?)/.exec(name);
   if (powershell !== null && (powershell[2] === '=' || words[0]?.text === '='))
     return AGENT_HOME.test(powershell[1]!.toUpperCase());
-  const sets_home = (text: string) => AGENT_HOME.test(text.split('=', 1)[0]!) && text.includes('=');
+  const pointsHome = (text: string) => AGENT_HOME.test(text.split('=', 1)[0]!) && text.includes('=');
   if (name === 'env' || within.includes('env')) {
-    const sets = words.some(({ text }) => sets_home(text));
+    const sets = words.some(({ text }) => pointsHome(text));
     if (words.some(({ text }) => text.startsWith(`${TRUST_VARIABLE}=`))) return true;
     if (name === 'env' && sets && words.some(({ text }) => AGENT.test(text))) return true;
   }
   if (assignments.some((pair) => pair.name === TRUST_VARIABLE)) return true;
-  if (!is_agent) return false;
+  if (!isAgent) return false;
   if (assignments.some((pair) => AGENT_HOME.test(pair.name))) return true;
   return words.some(({ text }) => SWITCH.test(text)) || SWITCH_PAIR.test(joinWords(command));
 }

@@ -212,12 +212,12 @@ export const privilegeRules: readonly CommandRule[] = [
           ? words.map(({ text }) => text)
           : []),
       ];
-      const is_root = [name, ...within].some((program) => BECOMES_ROOT.test(program));
+      const isRoot = [name, ...within].some((program) => BECOMES_ROOT.test(program));
       return pairs.some(
         (text) =>
           /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|BASH_ENV|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND)=.*(?:\/tmp\/|\.so|\.dylib|--require|-r |curl|\bsh )/.test(
             text,
-          ) || (is_root ? OPEN_FOLDER_FIRST : OPEN_ROOT_FIRST).test(text),
+          ) || (isRoot ? OPEN_FOLDER_FIRST : OPEN_ROOT_FIRST).test(text),
       );
     },
     hits: [

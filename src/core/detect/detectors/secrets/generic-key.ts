@@ -156,10 +156,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Returns whether a value mixes letters and digits and is no word and no name in code. Base16 text of this length has
  * at least 3 bits of entropy per character.
  */
-function isRandomKey(value: string, units_min: number = KEY_UNITS_MIN): boolean {
+function isRandomKey(value: string, unitsMin: number = KEY_UNITS_MIN): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
   if (
-    core.length < units_min ||
+    core.length < unitsMin ||
     isPlaceholder(core) ||
     isWordLike(core) ||
     isCodeName(core) ||

@@ -137,8 +137,8 @@ function hasData(lines: string): boolean {
 }
 
 function gradeData(lines: string): Severity {
-  const is_strong = listSecretValues(lines).some(
+  const isStrong = listSecretValues(lines).some(
     (value) => value.startsWith('-----BEGIN ') || isStrongPassword(value.trim()),
   );
-  return is_strong ? 'critical' : 'medium';
+  return isStrong ? 'critical' : 'medium';
 }

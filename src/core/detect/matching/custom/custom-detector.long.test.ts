@@ -149,10 +149,10 @@ const anyPattern = letrec<{ ways: string; group: string }>((tie) => ({
 test('whatever pattern and text, the same is found as by its engine', () => {
   const units = [...'a b c ab acm acm acm - 1 A B C é 😀 a.b ſ K É'.split(' '), ' ', '\n'];
   const texts = array(array(constantFrom(...units), { maxLength: 14 }), { minLength: 12, maxLength: 12 });
-  const or_nothing = constantFrom('', '|', '|');
+  const orNothing = constantFrom('', '|', '|');
   let found = 0;
   holds(
-    property(anyPattern, or_nothing, anyPattern, or_nothing, texts, (before, maybe, after, perhaps, all) => {
+    property(anyPattern, orNothing, anyPattern, orNothing, texts, (before, maybe, after, perhaps, all) => {
       const pattern = `(?:${before}${maybe})acm(?:${after}${perhaps})`;
       for (const text of all.map((parts) => parts.join(''))) {
         const expected = [...RE2JS.compile(pattern).matchAll(text)].map(([match]) => match);

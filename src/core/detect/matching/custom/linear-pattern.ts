@@ -25,7 +25,7 @@ export interface LinearPatternSource extends ValueChecks {
  */
 export function compileLinearPattern(written: LinearPatternSource): LinearPattern {
   const { pattern, before_units_max, units_max } = written;
-  const checks_work = ((written.checks?.length ?? 0) + Number((written.entropy_min ?? 0) > 0)) * UNIT_WORK;
+  const checksWork = ((written.checks?.length ?? 0) + Number((written.entropy_min ?? 0) > 0)) * UNIT_WORK;
   let made: LinearEngine | null = null;
   return {
     source: pattern,
@@ -46,7 +46,7 @@ export function compileLinearPattern(written: LinearPatternSource): LinearPatter
         if (shift + matcher.start() > anchor) return null;
         if (shift + matcher.end() > anchor && matcher.end(group) > matcher.start(group)) {
           const span = [shift + matcher.start(group), shift + matcher.end(group)] as const;
-          meter.work += (span[1] - span[0]) * checks_work;
+          meter.work += (span[1] - span[0]) * checksWork;
           return passesChecks(text.slice(...span), written) ? span : null;
         }
       }

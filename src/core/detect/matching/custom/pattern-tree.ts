@@ -155,11 +155,11 @@ function readClass(reader: Reader): PatternTree {
   const found = takeMatch(reader, CLASS);
   if (found === null) throw new Error('a class of the pattern cannot be read');
   const [text] = found;
-  const is_negated = text.startsWith('[^');
-  const is_plain = !/\[:|\\[^dwsnrt\W]|[\ud800-\udfff]|^\[\^?\]/.test(text);
-  if (!is_plain) return { kind: 'unit', set: EVERY, is_fixed: false };
+  const isNegated = text.startsWith('[^');
+  const isPlain = !/\[:|\\[^dwsnrt\W]|[\ud800-\udfff]|^\[\^?\]/.test(text);
+  if (!isPlain) return { kind: 'unit', set: EVERY, is_fixed: false };
   const set = parseUnits(text);
-  if (is_negated) return { kind: 'unit', set: reader.fold ? EVERY : set, is_fixed: false };
+  if (isNegated) return { kind: 'unit', set: reader.fold ? EVERY : set, is_fixed: false };
   return { kind: 'unit', set: reader.fold ? foldCase(set) : set, is_fixed: true };
 }
 

@@ -37,8 +37,8 @@ export function buildLiteralAnchor(literal: string, pattern: string): RequiredAn
     const forms = fold ? [unit, unit.toLowerCase()[0]!, unit.toUpperCase()[0]!] : [unit];
     return [...new Set(forms)].map((form) => [form.charCodeAt(0), form.charCodeAt(0)] as const);
   });
-  const before_units_max = Math.max(0, measureUnits(parsePatternTree(pattern)).most - literal.length);
-  return { anchors: [sets.map(getNotation).join('')], before_units_max };
+  const beforeUnitsMax = Math.max(0, measureUnits(parsePatternTree(pattern)).most - literal.length);
+  return { anchors: [sets.map(getNotation).join('')], before_units_max: beforeUnitsMax };
 }
 
 /** Returns the least and the most units of a match. */
@@ -97,7 +97,7 @@ function findBestOfWays(ways: readonly PatternTree[]): Candidate | null {
 function findBestOfParts(parts: readonly PatternTree[]): Candidate | null {
   const candidates: (Candidate | null)[] = [];
   let run: readonly Sequence[] = [[]];
-  let run_before = 0;
+  let runBefore = 0;
   let before = 0;
   for (const part of parts) {
     const { most } = measureUnits(part);
@@ -105,16 +105,13 @@ function findBestOfParts(parts: readonly PatternTree[]): Candidate | null {
     const longer = begin && crossSequences(run, begin.sequences);
     run = longer ?? run;
     if (longer === null || !begin?.is_whole) {
-      candidates.push(
-        buildTellingCandidate(run, run_before),
-        shiftCandidate(findBestCandidate(part), before),
-      );
+      candidates.push(buildTellingCandidate(run, runBefore), shiftCandidate(findBestCandidate(part), before));
       run = [[]];
-      run_before = before + most;
+      runBefore = before + most;
     }
     before += most;
   }
-  candidates.push(buildTellingCandidate(run, run_before));
+  candidates.push(buildTellingCandidate(run, runBefore));
   return candidates.reduce(chooseBetter, null);
 }
 
@@ -140,10 +137,10 @@ function buildTellingCandidate(sequences: readonly Sequence[], before: number): 
   const starts = sequences.map((sequence) => Math.max(0, sequence.findIndex(isTelling)));
   const whole = removeDuplicates(sequences);
   const trimmed = removeDuplicates(sequences.map((sequence, at) => sequence.slice(starts[at]!)));
-  const is_whole = whole.length <= trimmed.length && whole.every(isDistinctive);
-  const chosen = is_whole ? whole : trimmed;
+  const isWhole = whole.length <= trimmed.length && whole.every(isDistinctive);
+  const chosen = isWhole ? whole : trimmed;
   if (!chosen.every(isDistinctive)) return null;
-  return getCandidate(chosen, is_whole ? before : before + Math.max(...starts));
+  return getCandidate(chosen, isWhole ? before : before + Math.max(...starts));
 }
 
 /**
@@ -175,9 +172,9 @@ function chooseBetter(a: Candidate | null, b: Candidate | null): Candidate | nul
 }
 
 function rankCandidate({ sequences, before_units_max }: Candidate): number {
-  const telling_units = Math.min(...sequences.map((sequence) => sequence.filter(isTelling).length));
+  const tellingUnits = Math.min(...sequences.map((sequence) => sequence.filter(isTelling).length));
   return (
-    Math.min(telling_units, 6) +
+    Math.min(tellingUnits, 6) +
     (before_units_max === 0 ? 3 : 0) -
     (before_units_max === Number.POSITIVE_INFINITY ? 2 : 0)
   );

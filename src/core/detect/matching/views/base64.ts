@@ -158,11 +158,11 @@ function walkBase64(
       if (!accept((held >> bits) & 0xff)) return { at, is_whole: false };
     }
     const next = to - from >= LINE_UNITS_MIN ? skipLineBreak(text, to) : to;
-    const next_end = findBase64End(text, next);
-    const units_min = text.charCodeAt(next_end) === PADDING ? 2 : 4;
-    if (next === to || next_end - next < units_min || next_end - next > to - from) break;
+    const nextEnd = findBase64End(text, next);
+    const unitsMin = text.charCodeAt(nextEnd) === PADDING ? 2 : 4;
+    if (next === to || nextEnd - next < unitsMin || nextEnd - next > to - from) break;
     from = next;
-    to = next_end;
+    to = nextEnd;
   }
   return { at: to, is_whole: true };
 }

@@ -35,14 +35,14 @@ export function findBlobs(text: string, starts: readonly number[]): readonly Blo
   const blobs: Blob[] = [];
   let run = { end: 0, slash: 0 };
   let end = 0;
-  let list_end = 0;
+  let listEnd = 0;
   for (const start of starts) {
     if (start < end) continue;
     // Several starts can be in one run, so its end is computed once.
     if (start >= run.end) run = { end: findBase64End(text, start), slash: 0 };
     if (start >= run.slash) run.slash = findSlash(text, start, run.end);
-    const list = start < list_end ? null : readByteList(text, start);
-    list_end = list?.end ?? list_end;
+    const list = start < listEnd ? null : readByteList(text, start);
+    listEnd = list?.end ?? listEnd;
     const blob = list?.blob ?? decodeBlob(text, start, { ...run, least: end });
     if (blob === null) continue;
     blobs.push(blob);

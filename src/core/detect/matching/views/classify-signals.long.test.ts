@@ -61,9 +61,9 @@ type Scan = (view: View, found: Match[]) => void;
 function listNewMatches(view: View, look: Scan): readonly string[] {
   const found: Match[] = [];
   look(view, found);
-  const is_new = ({ start, end }: Match) => isChangedInView(view, start, end);
+  const isNew = ({ start, end }: Match) => isChangedInView(view, start, end);
   return [
-    ...new Set(found.filter(is_new).map(({ detector, start, end }) => `${detector.id} ${start} ${end}`)),
+    ...new Set(found.filter(isNew).map(({ detector, start, end }) => `${detector.id} ${start} ${end}`)),
   ].sort();
 }
 

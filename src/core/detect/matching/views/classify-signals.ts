@@ -18,8 +18,8 @@ export interface ClassifiedSignals {
 /** Classifies signals; those that do not change the reading are in neither list. Linear. */
 export function classifySignals(text: string, signalled: Windows): ClassifiedSignals {
   const odd: ClassifiedSignals = { decoded: [], rearranged: [] };
-  let harmless_until = 0;
-  let odd_until = 0;
+  let harmlessUntil = 0;
+  let oddUntil = 0;
   for (let at = 0; at < signalled.length; at += 2) {
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
@@ -29,12 +29,12 @@ export function classifySignals(text: string, signalled: Windows): ClassifiedSig
     if (place.includes('.join(')) addWindow(odd.decoded, start, end + JOINED_LIST_UNITS_MAX);
     else if (NUMBERED.test(place)) addWindow(odd.decoded, start, end);
     // Encoded units come in rows: units right after a changed span count as changed.
-    const from = Math.max(harmless_until, findOperandEnd(text, start));
-    const until = start < odd_until ? null : findHarmlessEnd(text, from, end);
-    if (until !== null) harmless_until = until;
+    const from = Math.max(harmlessUntil, findOperandEnd(text, start));
+    const until = start < oddUntil ? null : findHarmlessEnd(text, from, end);
+    if (until !== null) harmlessUntil = until;
     else {
       addWindow(odd.decoded, start, end);
-      odd_until = end + TOKEN_UNITS_MAX;
+      oddUntil = end + TOKEN_UNITS_MAX;
     }
   }
   return odd;
@@ -136,9 +136,9 @@ function isTokenJoint(text: string, at: number, end: number): boolean {
   if (/[+&~.|<>]/.test(text.slice(at, end))) return true;
   const from = findTokenStart(text, at);
   const to = findTokenEnd(text, end);
-  const are_words =
+  const areWords =
     from > 0 && QUOTES.includes(text[from - 1]!) && to < text.length && QUOTES.includes(text[to]!);
-  return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
+  return !areWords || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
 }
 
 /** Units that end a value, a word or a part of an address. */
@@ -164,8 +164,8 @@ function findTokenEnd(text: string, start: number): number {
 function mayHide(text: string, start: number, end: number): boolean {
   if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
   // Many files begin with a byte order mark.
-  const is_mark = start === 0 && text[0] === '\ufeff';
-  if (isInk(text, start - 1) || (!is_mark && isInk(text, end))) return true;
+  const isMark = start === 0 && text[0] === '\ufeff';
+  if (isInk(text, start - 1) || (!isMark && isInk(text, end))) return true;
   return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
 }
 
@@ -238,8 +238,8 @@ function findMinorSignsEnd(text: string, first: DecodedUnits): number | null {
 function isInsignificant(text: string, start: number, end: number, shown: string): boolean {
   if (text[start] === '%') return isBetweenPlainWords(text, start, end);
   if (/\S/.test(shown)) return isAlone(text, start, end);
-  const is_at_markup = (text[start - 1] === '>' || text[end] === '<') && isAlone(text, start, end);
-  return is_at_markup || isBeforeUnit(text, start, end);
+  const isAtMarkup = (text[start - 1] === '>' || text[end] === '<') && isAlone(text, start, end);
+  return isAtMarkup || isBeforeUnit(text, start, end);
 }
 
 /** Returns whether the span is between blanks or tags: `<td>&nbsp;</td>`. */
@@ -267,8 +267,8 @@ function isBetweenPlainWords(text: string, start: number, end: number): boolean 
   if (end - start !== 3) return false;
   const from = findTokenStart(text, start);
   const to = findTokenEnd(text, end);
-  const is_parameter = text[from - 1] === '=' && (to === text.length || '&#"\'<\n'.includes(text[to]!));
-  return is_parameter && PLAIN_WORDS.test(text.slice(from, to));
+  const isParameter = text[from - 1] === '=' && (to === text.length || '&#"\'<\n'.includes(text[to]!));
+  return isParameter && PLAIN_WORDS.test(text.slice(from, to));
 }
 
 const PLAIN_WORDS = /^[a-z]{1,16}(?:%2[FfCc][a-z]{1,16})?(?:%20[a-z]{1,16})?(?:%2[FfCc][a-z]{1,16})?$/;

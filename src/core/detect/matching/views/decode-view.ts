@@ -23,18 +23,18 @@ import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilde
  */
 export function decodeEscapeView(text: string, start: number, end: number): View | null {
   const builder = startView();
-  let plain_from = start;
+  let plainFrom = start;
   for (let at = findNextOdd(text, start); at < end; ) {
     const decoded = decodeAt(text, at, end);
     if (decoded !== null) {
-      addPlain(builder, text, plain_from, at);
+      addPlain(builder, text, plainFrom, at);
       addDecoded(builder, decoded.text, at, decoded.end);
-      plain_from = decoded.end;
+      plainFrom = decoded.end;
     }
     at = findNextOdd(text, decoded === null ? at + 1 : decoded.end);
   }
-  if (plain_from === start) return null;
-  addPlain(builder, text, plain_from, end);
+  if (plainFrom === start) return null;
+  addPlain(builder, text, plainFrom, end);
   return finishView(builder);
 }
 
@@ -48,15 +48,15 @@ function findNextOdd(text: string, from: number): number {
 /** Decodes the blobs in that part, and keeps all other units as written. Returns `null` if there are none. */
 export function decodeBlobs(text: string, start: number, end: number, blobs: readonly Blob[]): View | null {
   const builder = startView();
-  let plain_from = start;
+  let plainFrom = start;
   for (let at = findFirstBlob(blobs, start); at < blobs.length && blobs[at]!.end <= end; at++) {
     const blob = blobs[at]!;
-    addPlain(builder, text, plain_from, blob.start);
+    addPlain(builder, text, plainFrom, blob.start);
     addDecoded(builder, blob.text, blob.start, blob.end);
-    plain_from = blob.end;
+    plainFrom = blob.end;
   }
-  if (plain_from === start) return null;
-  addPlain(builder, text, plain_from, end);
+  if (plainFrom === start) return null;
+  addPlain(builder, text, plainFrom, end);
   return finishView(builder);
 }
 

@@ -163,8 +163,8 @@ export function decodePartJoin(text: string, at: number): DecodedUnits | null {
   if (part !== null) return { text: '', end: at + part[0].length };
   const element = matchAt(NEXT_ELEMENT, text, at);
   if (element === null) return null;
-  const is_joined = JOINED.test(text.slice(Math.max(0, at - JOINED_LIST_UNITS_MAX), at));
-  return is_joined ? { text: '', end: at + element[0].length } : null;
+  const isJoined = JOINED.test(text.slice(Math.max(0, at - JOINED_LIST_UNITS_MAX), at));
+  return isJoined ? { text: '', end: at + element[0].length } : null;
 }
 
 /** Comments and empty elements, which a browser does not show, and emphasis next to the sign of an address. */

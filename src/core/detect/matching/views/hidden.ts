@@ -26,8 +26,8 @@ function decodeTags(text: string, at: number, end: number): DecodedUnits {
     if (low < 0 || low >= 0x80) break;
     if (low >= 32 && low < 127) shown += String.fromCharCode(low);
   }
-  const is_text = shown.length >= TAGS_MIN;
-  return { text: is_text ? `\n${shown}\n` : '', end: Math.max(next, at + 1) };
+  const isText = shown.length >= TAGS_MIN;
+  return { text: isText ? `\n${shown}\n` : '', end: Math.max(next, at + 1) };
 }
 
 function decodeSelectors(text: string, at: number, end: number): DecodedUnits | null {

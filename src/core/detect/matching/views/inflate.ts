@@ -36,16 +36,16 @@ const END_OF_BLOCK = 256;
 class BrokenStream extends Error {}
 
 /**
- * Returns the decompressed bytes of gzip or zlib data, at most `bytes_max`; `null` if the data is neither. Data that
+ * Returns the decompressed bytes of gzip or zlib data, at most `bytesMax`; `null` if the data is neither. Data that
  * ends early counts up to that point.
  */
-export function inflate(bytes: readonly number[], bytes_max: number): readonly number[] | null {
+export function inflate(bytes: readonly number[], bytesMax: number): readonly number[] | null {
   const start = findStreamStart(bytes);
   if (start === null) return null;
   const out: number[] = [];
   const reader: BitReader = { bytes, at: start, held: 0, bits: 0 };
   try {
-    while (out.length < bytes_max && !readBlock(reader, out, bytes_max));
+    while (out.length < bytesMax && !readBlock(reader, out, bytesMax));
   } catch (error) {
     if (!(error instanceof BrokenStream)) throw error;
   }
@@ -69,14 +69,14 @@ function findAfterZero(bytes: readonly number[], from: number): number {
 }
 
 /** Reads one block. Returns whether it is the last one. */
-function readBlock(reader: BitReader, out: number[], bytes_max: number): boolean {
-  const is_last = readBits(reader, 1) === 1;
+function readBlock(reader: BitReader, out: number[], bytesMax: number): boolean {
+  const isLast = readBits(reader, 1) === 1;
   const kind = readBits(reader, 2);
-  if (kind === 0) copyStored(reader, out, bytes_max);
-  else if (kind === 1) readSymbols(reader, out, bytes_max, ...getFixedCodes());
-  else if (kind === 2) readSymbols(reader, out, bytes_max, ...readCodes(reader));
+  if (kind === 0) copyStored(reader, out, bytesMax);
+  else if (kind === 1) readSymbols(reader, out, bytesMax, ...getFixedCodes());
+  else if (kind === 2) readSymbols(reader, out, bytesMax, ...readCodes(reader));
   else throw new BrokenStream();
-  return is_last;
+  return isLast;
 }
 
 function readBits(reader: BitReader, count: number): number {
@@ -92,12 +92,12 @@ function readBits(reader: BitReader, count: number): number {
   return value;
 }
 
-function copyStored(reader: BitReader, out: number[], bytes_max: number): void {
+function copyStored(reader: BitReader, out: number[], bytesMax: number): void {
   reader.held = 0;
   reader.bits = 0;
   const length = readBits(reader, 16);
   readBits(reader, 16);
-  for (let count = 0; count < length && out.length < bytes_max; count++) out.push(readBits(reader, 8));
+  for (let count = 0; count < length && out.length < bytesMax; count++) out.push(readBits(reader, 8));
 }
 
 function buildCode(lengths: readonly number[]): PrefixCode {
@@ -128,21 +128,21 @@ function readSymbol(reader: BitReader, { counts, symbols }: PrefixCode): number 
   throw new BrokenStream();
 }
 
-let fixed_codes: readonly [PrefixCode, PrefixCode] | null = null;
+let fixedCodes: readonly [PrefixCode, PrefixCode] | null = null;
 
 function getFixedCodes(): readonly [PrefixCode, PrefixCode] {
   const lengths = Array.from({ length: 288 }, (_, at) => (at < 144 ? 8 : at < 256 ? 9 : at < 280 ? 7 : 8));
-  fixed_codes ??= [buildCode(lengths), buildCode(new Array<number>(30).fill(5))];
-  return fixed_codes;
+  fixedCodes ??= [buildCode(lengths), buildCode(new Array<number>(30).fill(5))];
+  return fixedCodes;
 }
 
 function readCodes(reader: BitReader): readonly [PrefixCode, PrefixCode] {
   const literals = readBits(reader, 5) + 257;
   const distances = readBits(reader, 5) + 1;
   const count = readBits(reader, 4) + 4;
-  const of_lengths = new Array<number>(LENGTH_ORDER.length).fill(0);
-  for (let at = 0; at < count; at++) of_lengths[LENGTH_ORDER[at]!] = readBits(reader, 3);
-  const code = buildCode(of_lengths);
+  const ofLengths = new Array<number>(LENGTH_ORDER.length).fill(0);
+  for (let at = 0; at < count; at++) ofLengths[LENGTH_ORDER[at]!] = readBits(reader, 3);
+  const code = buildCode(ofLengths);
   const lengths: number[] = [];
   while (lengths.length < literals + distances) pushLengths(reader, readSymbol(reader, code), lengths);
   return [buildCode(lengths.slice(0, literals)), buildCode(lengths.slice(literals, literals + distances))];
@@ -167,33 +167,32 @@ function pushLengths(reader: BitReader, symbol: number, lengths: number[]): void
 function readSymbols(
   reader: BitReader,
   out: number[],
-  bytes_max: number,
+  bytesMax: number,
   literals: PrefixCode,
   distances: PrefixCode,
 ): void {
-  while (out.length < bytes_max) {
+  while (out.length < bytesMax) {
     const symbol = readSymbol(reader, literals);
     if (symbol === END_OF_BLOCK) return;
     if (symbol < END_OF_BLOCK) out.push(symbol);
-    else copyEarlier(reader, out, bytes_max, symbol - END_OF_BLOCK - 1, distances);
+    else copyEarlier(reader, out, bytesMax, symbol - END_OF_BLOCK - 1, distances);
   }
 }
 
 function copyEarlier(
   reader: BitReader,
   out: number[],
-  bytes_max: number,
-  of_length: number,
+  bytesMax: number,
+  ofLength: number,
   distances: PrefixCode,
 ): void {
-  const length_base = LENGTH_BASES[of_length];
-  if (length_base === undefined) throw new BrokenStream();
-  const length = length_base + readBits(reader, LENGTH_BITS[of_length]!);
-  const of_distance = readSymbol(reader, distances);
-  const distance_base = DISTANCE_BASES[of_distance];
-  if (distance_base === undefined) throw new BrokenStream();
-  const distance = distance_base + readBits(reader, DISTANCE_BITS[of_distance]!);
+  const lengthBase = LENGTH_BASES[ofLength];
+  if (lengthBase === undefined) throw new BrokenStream();
+  const length = lengthBase + readBits(reader, LENGTH_BITS[ofLength]!);
+  const ofDistance = readSymbol(reader, distances);
+  const distanceBase = DISTANCE_BASES[ofDistance];
+  if (distanceBase === undefined) throw new BrokenStream();
+  const distance = distanceBase + readBits(reader, DISTANCE_BITS[ofDistance]!);
   if (distance > out.length) throw new BrokenStream();
-  for (let count = 0; count < length && out.length < bytes_max; count++)
-    out.push(out[out.length - distance]!);
+  for (let count = 0; count < length && out.length < bytesMax; count++) out.push(out[out.length - distance]!);
 }

@@ -5,14 +5,14 @@ const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|.)/g;
 /** Builds the view of a JSON string between its quotes. The text of the view is that of `decodeLeaf`. */
 export function viewJsonString(text: string, start: number, end: number): View {
   const builder = startView();
-  let plain_from = start;
+  let plainFrom = start;
   ESCAPE.lastIndex = start;
   for (let found = ESCAPE.exec(text); found !== null && found.index < end; found = ESCAPE.exec(text)) {
-    addPlain(builder, text, plain_from, found.index);
-    plain_from = ESCAPE.lastIndex;
-    addDecoded(builder, decodeEscape(found[0]), found.index, plain_from);
+    addPlain(builder, text, plainFrom, found.index);
+    plainFrom = ESCAPE.lastIndex;
+    addDecoded(builder, decodeEscape(found[0]), found.index, plainFrom);
   }
-  addPlain(builder, text, plain_from, end);
+  addPlain(builder, text, plainFrom, end);
   return finishView(builder);
 }
 

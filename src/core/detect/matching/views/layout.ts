@@ -63,8 +63,8 @@ export function listLayoutSignals(anchors: readonly string[]): readonly string[]
       if (ANCHOR_BLANK.test(part) && WORDS.test(anchor.slice(0, index))) cut.add(anchor.slice(0, index));
   return [
     ...[...cut].flatMap((words) => {
-      const is_name = words.replace(/^\(\?i\)|\\b/g, '').length <= NAME_UNITS_MAX;
-      const layout = is_name ? [LAYOUT_UNIT, EMPHASIS_UNITS] : [LAYOUT_UNIT, EMPHASIS_UNITS, BLANK_UNITS];
+      const isName = words.replace(/^\(\?i\)|\\b/g, '').length <= NAME_UNITS_MAX;
+      const layout = isName ? [LAYOUT_UNIT, EMPHASIS_UNITS] : [LAYOUT_UNIT, EMPHASIS_UNITS, BLANK_UNITS];
       return layout.map((units) => words + units);
     }),
     '(?<![A-Za-z0-9_])_[A-Za-z]',
@@ -184,13 +184,13 @@ export interface LayoutGap {
 }
 
 /** Returns the layout with which a signal ends, if an anchor does not admit it and a word is behind it. */
-export function findLayoutGap(text: string, signal_end: number): LayoutGap | null {
-  const is_longer = (CLASSES[text.charCodeAt(signal_end - 2)]! & (IS_START | IS_SPACE)) !== NONE;
-  const start = is_longer ? signal_end - 2 : signal_end - 1;
+export function findLayoutGap(text: string, signalEnd: number): LayoutGap | null {
+  const isLonger = (CLASSES[text.charCodeAt(signalEnd - 2)]! & (IS_START | IS_SPACE)) !== NONE;
+  const start = isLonger ? signalEnd - 2 : signalEnd - 1;
   const end = findGapEnd(text, start);
   if (end === start || !isWord(text, end)) return null;
-  const is_admitted = end === start + 1 && (CLASSES[text.charCodeAt(start)]! & IS_SPACE) !== NONE;
-  const gap = is_admitted ? null : readGap(text, start, end);
+  const isAdmitted = end === start + 1 && (CLASSES[text.charCodeAt(start)]! & IS_SPACE) !== NONE;
+  const gap = isAdmitted ? null : readGap(text, start, end);
   return gap === null ? null : { start, end, gap };
 }
 
@@ -217,13 +217,13 @@ export function findWordSpans(text: string, { failed_starts, telling_starts }: L
     telling_starts.filter((start, at) => counts(text, telling_starts, start, at)),
   );
   const spans: Windows = [];
-  let plain_until = 0;
+  let plainUntil = 0;
   let layout = NOWHERE;
   for (const start of starts.sort((a, b) => a - b)) {
-    const from = Math.max(plain_until, start - BEFORE_UNITS, 0);
+    const from = Math.max(plainUntil, start - BEFORE_UNITS, 0);
     const until = Math.min(text.length, start + GAP_UNITS);
     if (layout < from) layout = findLayout(text, from, until);
-    if (layout === NOWHERE) plain_until = until;
+    if (layout === NOWHERE) plainUntil = until;
     else addWindow(spans, Math.max(0, start - BEFORE_UNITS), Math.min(text.length, start + AFTER_UNITS));
   }
   return spans;
@@ -243,9 +243,9 @@ function counts(text: string, starts: readonly number[], start: number, at: numb
 
 /** Returns whether there is more in front of a word than one blank behind another word. */
 function hasLayoutBefore(text: string, start: number): boolean {
-  const is_blank = text[start - 1] === ' ';
-  const classes = CLASSES[text.charCodeAt(is_blank ? start - 2 : start - 1)]!;
-  const layout = is_blank ? IS_START | IS_SPACE | IS_LINE_MARK : IS_START;
+  const isBlank = text[start - 1] === ' ';
+  const classes = CLASSES[text.charCodeAt(isBlank ? start - 2 : start - 1)]!;
+  const layout = isBlank ? IS_START | IS_SPACE | IS_LINE_MARK : IS_START;
   return (classes & layout) !== NONE && (classes & IS_WORD) === NONE;
 }
 
@@ -269,14 +269,14 @@ function findLayout(text: string, from: number, until: number): number {
 export function readWords(text: string, spans: Windows): WordReading {
   const parts: string[] = [];
   const ends: number[] = [];
-  const source_ends: number[] = [];
+  const sourceEnds: number[] = [];
   let length = 0;
   let from = 0;
   const replace = (start: number, end: number, gap: string): void => {
     parts.push(text.slice(from, start), gap);
     length += start - from + gap.length;
     ends.push(length);
-    source_ends.push(end);
+    sourceEnds.push(end);
     from = end;
   };
   for (let span = 0; span < spans.length; span += 2) {
@@ -294,7 +294,7 @@ export function readWords(text: string, spans: Windows): WordReading {
       from = until;
     }
   }
-  return { text: parts.join(''), ends, source_ends };
+  return { text: parts.join(''), ends, source_ends: sourceEnds };
 }
 
 function isReplaced(text: string, start: number, end: number, gap: string | null): boolean {
@@ -370,19 +370,19 @@ function mayBeMark(text: string, at: number, bit: number): boolean {
 /** Returns the end of the layout at an offset. */
 function findGapEnd(text: string, start: number): number {
   let at = start;
-  let is_broken = start === 0;
+  let isBroken = start === 0;
   for (;;) {
     const classes = at < text.length ? CLASSES[text.charCodeAt(at)]! : NONE;
     if ((classes & IS_SPACE) !== NONE) {
-      is_broken ||= (classes & IS_BREAK) !== NONE;
+      isBroken ||= (classes & IS_BREAK) !== NONE;
       at += 1;
       continue;
     }
-    const bit = is_broken ? IS_LINE_MARK : IS_MARK;
+    const bit = isBroken ? IS_LINE_MARK : IS_MARK;
     if ((classes & bit) === NONE || !mayBeMark(text, at, bit)) return at;
-    const line_end = (classes & IS_WRITTEN) === NONE ? at : findEnd(WRITTEN_BREAK, text, at);
-    is_broken ||= line_end > at;
-    const end = line_end > at ? line_end : findEnd(is_broken ? LINE_MARK : MARK, text, at);
+    const lineEnd = (classes & IS_WRITTEN) === NONE ? at : findEnd(WRITTEN_BREAK, text, at);
+    isBroken ||= lineEnd > at;
+    const end = lineEnd > at ? lineEnd : findEnd(isBroken ? LINE_MARK : MARK, text, at);
     if (end === at) return at;
     at = end;
   }
@@ -396,10 +396,10 @@ function findEnd(pattern: RegExp, text: string, at: number): number {
 /** Returns what a gap reads as; `null` if its units are no layout. */
 function readGap(text: string, start: number, end: number): string | null {
   if (end === start) return null;
-  const is_marked = (CLASSES[text.charCodeAt(start)]! & IS_SPACE) === NONE;
+  const isMarked = (CLASSES[text.charCodeAt(start)]! & IS_SPACE) === NONE;
   const breaks = countLineBreaks(text, start, end);
   if (breaks === 0) {
-    if (!is_marked || findEmphasisEnd(text, start) < end) return ' ';
+    if (!isMarked || findEmphasisEnd(text, start) < end) return ' ';
     return isOneSided(text, start, end) ? '' : null;
   }
   const before = start > 0 ? text.charCodeAt(start - 1) : LINE_FEED;
@@ -442,10 +442,10 @@ function countLineBreaks(text: string, start: number, end: number): number {
     if ((classes & IS_BREAK) !== NONE) {
       if (unit !== LINE_FEED || text.charCodeAt(at - 1) !== CARRIAGE_RETURN) count += 1;
     } else if ((classes & IS_WRITTEN) !== NONE) {
-      const break_end = findEnd(WRITTEN_BREAK, text, at);
-      if (break_end > at) {
+      const breakEnd = findEnd(WRITTEN_BREAK, text, at);
+      if (breakEnd > at) {
         count += 1;
-        at = break_end - 1;
+        at = breakEnd - 1;
       }
     }
   }

@@ -33,22 +33,22 @@ export function createBlob(
   bytes: readonly number[],
   start: number,
   end: number,
-  bytes_min = TEXT_BYTES_MIN,
+  bytesMin = TEXT_BYTES_MIN,
 ): Blob | null {
-  const decoded = bytes.length < bytes_min ? null : decodeUtf8Bytes(bytes, true);
+  const decoded = bytes.length < bytesMin ? null : decodeUtf8Bytes(bytes, true);
   return decoded === null ? null : { start, end, text: decoded };
 }
 
 /**
- * Decodes UTF-8 bytes; returns `null` if they are invalid. With `may_end`, the last character may be cut off.
+ * Decodes UTF-8 bytes; returns `null` if they are invalid. With `mayEnd`, the last character may be cut off.
  */
-export function decodeUtf8Bytes(bytes: readonly number[], may_end = false): string | null {
+export function decodeUtf8Bytes(bytes: readonly number[], mayEnd = false): string | null {
   const points: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at]!;
     const more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
     if (lead >= 0x80 && (lead < 0xc2 || lead > 0xf4)) return null;
-    if (at + more >= bytes.length) return may_end ? points.join('') : null;
+    if (at + more >= bytes.length) return mayEnd ? points.join('') : null;
     let point = more === 0 ? lead : lead & (0x3f >> more);
     for (let next = at + 1; next <= at + more; next++) {
       if ((bytes[next]! & 0xc0) !== 0x80) return null;

@@ -120,14 +120,14 @@ export function correctSpelling(text: string, start: number, end: number, meter:
   );
   if (words.length === 0 || meter.work > meter.allowed) return null;
   const builder = startView();
-  let plain_from = start;
+  let plainFrom = start;
   for (const word of words) {
-    if (start + word.start < plain_from) continue;
-    addPlain(builder, text, plain_from, start + word.start);
-    plain_from = start + word.start + word.length;
-    addDecoded(builder, word.intended, start + word.start, plain_from);
+    if (start + word.start < plainFrom) continue;
+    addPlain(builder, text, plainFrom, start + word.start);
+    plainFrom = start + word.start + word.length;
+    addDecoded(builder, word.intended, start + word.start, plainFrom);
   }
-  addPlain(builder, text, plain_from, end);
+  addPlain(builder, text, plainFrom, end);
   return finishView(builder);
 }
 

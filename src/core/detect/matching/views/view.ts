@@ -78,15 +78,15 @@ export function isChangedInView(view: View, start: number, end: number): boolean
 export function addViewPiece(
   builder: ViewBuilder,
   text: string,
-  source_start: number,
-  source_end: number,
-  is_decoded: boolean,
+  sourceStart: number,
+  sourceEnd: number,
+  isDecoded: boolean,
 ): void {
   builder.parts.push(text);
   builder.starts.push(builder.length);
-  builder.source_starts.push(source_start);
-  builder.source_ends.push(source_end);
-  builder.is_decoded.push(is_decoded);
+  builder.source_starts.push(sourceStart);
+  builder.source_ends.push(sourceEnd);
+  builder.is_decoded.push(isDecoded);
   builder.length += text.length;
 }
 

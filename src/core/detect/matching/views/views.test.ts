@@ -157,8 +157,8 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
 /** The first hit of each detector that needs no context; letters, digits and little else. */
 const VALUES = allDetectors.flatMap(({ id, strength, examples, tags }) => {
   const value = /«([^»]+)»/.exec(examples.hits[0]!)![1]!;
-  const is_plain = /^[\w.:-]{16,}$/.test(value) && /^(?:[^A-Za-z]*[A-Za-z]){4}/.test(value);
-  return strength !== 'cue' && tags[0].startsWith('secret.') && is_plain ? [{ id, value }] : [];
+  const isPlain = /^[\w.:-]{16,}$/.test(value) && /^(?:[^A-Za-z]*[A-Za-z]){4}/.test(value);
+  return strength !== 'cue' && tags[0].startsWith('secret.') && isPlain ? [{ id, value }] : [];
 });
 
 test('a value is found and masked however it is encoded, wherever its pattern finds it bare', () => {
@@ -171,8 +171,8 @@ test('a value is found and masked however it is encoded, wherever its pattern fi
       const text = `the value ${encoded} .`;
       const findings = find(text).filter(({ type }) => type === 'secret_detected');
       const left = maskText(text);
-      const is_gone = !left.includes(value.slice(value.length >> 1)) && !left.includes(encoded.slice(-12));
-      if (findings.length === 0 || !is_gone) lost.push(`${id} ${name}`);
+      const isGone = !left.includes(value.slice(value.length >> 1)) && !left.includes(encoded.slice(-12));
+      if (findings.length === 0 || !isGone) lost.push(`${id} ${name}`);
       else found += 1;
     }
   }

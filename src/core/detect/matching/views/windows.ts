@@ -26,8 +26,8 @@ export function expandWindows(text: string, windows: Windows, before: number, af
   const wide: Windows = [];
   for (let at = 0; at < windows.length; at += 2) {
     const from = windows[at]! - before;
-    const is_within = wide.length > 0 && from <= wide.at(-1)!;
-    addWindow(wide, is_within ? from : findWordStart(text, from), windows[at + 1]! + after);
+    const isWithin = wide.length > 0 && from <= wide.at(-1)!;
+    addWindow(wide, isWithin ? from : findWordStart(text, from), windows[at + 1]! + after);
   }
   const ended: Windows = [];
   for (let at = 0; at < wide.length; at += 2) addWindow(ended, wide[at]!, findWordEnd(text, wide[at + 1]!));

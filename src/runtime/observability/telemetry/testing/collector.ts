@@ -159,7 +159,7 @@ function getSpans({ resourceSpans }: Traces): ReceivedSpan[] {
 const NS_PER_MS = 1_000_000n;
 
 function getSpan(span: SpanData, resource: Values): ReceivedSpan {
-  const took_ns = BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano);
+  const tookNs = BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano);
   return {
     name: span.name,
     kind: span.kind,
@@ -167,7 +167,7 @@ function getSpan(span: SpanData, resource: Values): ReceivedSpan {
     span_id: span.spanId,
     parent_id: span.parentSpanId ?? '',
     status: span.status?.code ?? 0,
-    took_ms: Number(took_ns / NS_PER_MS),
+    took_ms: Number(tookNs / NS_PER_MS),
     attributes: getValues(span.attributes),
     events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: getValues(attributes) })),
     resource,
