@@ -23,6 +23,9 @@ export const ROLES: readonly ('approve' | 'deny' | 'cancel' | 'consume')[] =
     ? ['approve', 'approve', 'deny', 'cancel', 'consume']
     : ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'consume', 'consume'];
 
+/** Who decided leaves the others a turn. Else the first process could decide on all before another gets the lock. */
+const TURN_MS = 2;
+
 /** Races in the role of the process's number. */
 export default async function decide({ store, number, input }: Racer<Requests>): Promise<Done> {
   const approvalsTest = openTestApprovals(store);
@@ -47,11 +50,15 @@ export default async function decide({ store, number, input }: Racer<Requests>):
         else if (approval?.status === 'pending') again.push(one);
       } else if (role === 'cancel') {
         const { moved } = await approvalsTest.approvals.cancel(requestId, caller, ALL);
-        if (moved) done.cancelled.push(requestId);
+        if (!moved) continue;
+        done.cancelled.push(requestId);
+        await sleep(TURN_MS);
       } else {
         const stated = { request_id: requestId, vote: role, caller, approver: null, comment: null } as const;
         const { moved } = await approvalsTest.approvals.vote(stated, ALL);
-        if (moved) (role === 'deny' ? done.denied : done.approved).push(requestId);
+        if (!moved) continue;
+        (role === 'deny' ? done.denied : done.approved).push(requestId);
+        await sleep(TURN_MS);
       }
     }
     left = again;
