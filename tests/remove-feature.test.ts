@@ -118,6 +118,7 @@ const WITHOUT_COMMANDS = [
   'agent-blocks',
   'allowlist',
   'api-keys',
+  'capabilities',
   'evidence',
   'memory',
   'quality',

@@ -1,6 +1,8 @@
 import { advisorCommands } from '../../features/advisors/command-list.ts';
 import { alertCommands } from '../../features/alerts/command-list.ts';
 import { allowlistCommands } from '../../features/allowlist/command-list.ts';
+import { approvalCommands } from '../../features/approvals/command-list.ts';
+import { capabilityCommands } from '../../features/capabilities/command-list.ts';
 import { complianceCommands } from '../../features/compliance/command-list.ts';
 import { costCommands } from '../../features/costs/command-list.ts';
 import { evidenceCommands } from '../../features/evidence/command-list.ts';
@@ -13,6 +15,8 @@ export const featureCommands: readonly FeatureCommands[] = [
   advisorCommands,
   alertCommands,
   allowlistCommands,
+  approvalCommands,
+  capabilityCommands,
   complianceCommands,
   costCommands,
   evidenceCommands,

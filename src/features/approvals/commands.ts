@@ -1,28 +1,31 @@
 import { type Command, Option } from 'commander';
-import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import type { Static } from 'typebox';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { formatAction } from '../../operations/cli-kit/format-action.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   parseWholeNumber,
-} from '../../../operations/cli-kit/options.ts';
+} from '../../operations/cli-kit/options.ts';
 import {
   escapeControls,
   paintText,
   printJson,
   printLine,
   type Terminal,
-} from '../../../operations/cli-kit/terminal.ts';
-import { APPROVAL_STATUSES, type ApprovalStatus } from '../../../runtime/enforcement/approval.ts';
-import { formatAction } from '../format-action.ts';
-import { type Answer, runSelectedOperation } from '../run-operation.ts';
+} from '../../operations/cli-kit/terminal.ts';
+import { APPROVAL_STATUSES, type ApprovalStatus } from '../../runtime/enforcement/approval.ts';
+import { approvalsList, approvalsShow } from './operations.ts';
 
-export function defineApprovals(command: Command, terminal: Terminal): void {
+/** Defines the commands of approvals that do more than call one operation. The others are derived. */
+export function defineApprovals(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'List and decide approval requests of agents. Works with and without a running service.',
   );
-  defineList(command, terminal);
-  defineShow(command, terminal);
+  defineList(command, terminal, ports);
+  defineShow(command, terminal, ports);
   addExamples(command, [
     ['customshouse approvals list', 'what waits'],
     ['customshouse approvals show apr_0123456789abcdef01234567', 'what exactly it is'],
@@ -30,7 +33,7 @@ export function defineApprovals(command: Command, terminal: Terminal): void {
   ]);
 }
 
-type ApprovalRecord = Answer<'approvalsShow'>;
+type ApprovalRecord = Static<typeof approvalsShow.output>;
 
 interface CommonOptions {
   readonly config?: string;
@@ -45,7 +48,7 @@ interface ListOptions extends CommonOptions {
   readonly limit: number;
 }
 
-function defineList(command: Command, terminal: Terminal): void {
+function defineList(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const list = command
     .command('list')
     .summary('list requests, newest first')
@@ -61,7 +64,7 @@ function defineList(command: Command, terminal: Terminal): void {
     .option('--limit <count>', 'maximum number', parseWholeNumber(1, 1_000), 50)
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: ListOptions) => listRequests(options, terminal));
+    .action((options: ListOptions) => listRequests(options, terminal, ports));
   addExamples(list, [
     ['customshouse approvals list', 'what waits'],
     ['customshouse approvals list --status all --agent billing-bot', 'all that one agent asked for'],
@@ -69,8 +72,8 @@ function defineList(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function listRequests(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = await runSelectedOperation(terminal, options.config, (of) => of.approvalsList, {
+async function listRequests(options: ListOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const reply = await ports.runOperation(terminal, options.config, approvalsList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tool !== undefined && { tool: options.tool }),
@@ -104,7 +107,7 @@ function clipArguments({ arguments: text, arguments_truncated }: ApprovalRecord)
   return isLong ? `${text.slice(0, CLIPPED_CHARACTERS)} …` : text;
 }
 
-function defineShow(command: Command, terminal: Terminal): void {
+function defineShow(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const show = command
     .command('show <request_id>')
     .summary('show one request')
@@ -112,7 +115,7 @@ function defineShow(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action(async (requestId: string, options: CommonOptions) => {
-      const one = await runSelectedOperation(terminal, options.config, (of) => of.approvalsShow, {
+      const one = await ports.runOperation(terminal, options.config, approvalsShow, {
         request_id: requestId,
       });
       if (options.json) printJson(terminal, one);

@@ -1,23 +1,26 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import type { Static } from 'typebox';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   collectValues,
   parseWholeNumber,
-} from '../../../operations/cli-kit/options.ts';
-import { printJson, printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
-import { type Answer, runSelectedOperation } from '../run-operation.ts';
+} from '../../operations/cli-kit/options.ts';
+import { printJson, printLine, printNotice, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import { capabilitiesIssue, capabilitiesList } from './operations.ts';
 
 const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
 
-export function defineCapabilities(command: Command, terminal: Terminal): void {
+/** Defines the commands of capability tokens that do more than call one operation. The others are derived. */
+export function defineCapabilities(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Issue and revoke tokens that give an agent one tool and some secrets for a limited time. Needs a running service.',
   );
-  defineIssue(command, terminal);
-  defineList(command, terminal);
+  defineIssue(command, terminal, ports);
+  defineList(command, terminal, ports);
   addExamples(command, [
     ["customshouse capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
     ['customshouse capabilities list --status active', 'active tokens'],
@@ -40,7 +43,7 @@ interface IssueOptions extends CommonOptions {
   readonly ttl?: string;
 }
 
-function defineIssue(command: Command, terminal: Terminal): void {
+function defineIssue(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const issue = command
     .command('issue')
     .summary('issue a token')
@@ -56,7 +59,7 @@ function defineIssue(command: Command, terminal: Terminal): void {
     .option('--ttl <duration>', 'how long it lives, as `10m`', parseLifetime)
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: IssueOptions) => issueToken(options, terminal));
+    .action((options: IssueOptions) => issueToken(options, terminal, ports));
   addExamples(issue, [
     ['customshouse capabilities issue --agent support-bot --tool send_email', 'to call one tool'],
     [
@@ -71,8 +74,8 @@ function parseLifetime(text: string): string {
   throw new InvalidArgumentError('Give a duration: a whole number and one of s, m, h, d, w.');
 }
 
-async function issueToken(options: IssueOptions, terminal: Terminal): Promise<void> {
-  const made = await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesIssue, {
+async function issueToken(options: IssueOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const made = await ports.runOperation(terminal, options.config, capabilitiesIssue, {
     agent_id: options.agent,
     scope: {
       tool_name: options.tool,
@@ -100,7 +103,7 @@ interface ListOptions extends CommonOptions {
   readonly limit: number;
 }
 
-function defineList(command: Command, terminal: Terminal): void {
+function defineList(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const list = command
     .command('list')
     .summary('list tokens, newest first')
@@ -111,15 +114,15 @@ function defineList(command: Command, terminal: Terminal): void {
     .option('--limit <count>', 'maximum number', parseWholeNumber(1, 1_000), 50)
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: ListOptions) => listTokens(options, terminal));
+    .action((options: ListOptions) => listTokens(options, terminal, ports));
   addExamples(list, [
     ['customshouse capabilities list', 'active tokens'],
     ['customshouse capabilities list --status all --agent support-bot', 'all of one agent'],
   ]);
 }
 
-async function listTokens(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesList, {
+async function listTokens(options: ListOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const reply = await ports.runOperation(terminal, options.config, capabilitiesList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
@@ -130,7 +133,7 @@ async function listTokens(options: ListOptions, terminal: Terminal): Promise<voi
   else for (const line of formatTokens(reply.capabilities)) printLine(terminal, line);
 }
 
-function formatTokens(records: Answer<'capabilitiesList'>['capabilities']): string[] {
+function formatTokens(records: Static<typeof capabilitiesList.output>['capabilities']): string[] {
   return formatTable(
     ['TOKEN', 'STATUS', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'SECRETS'],
     records.map((one) => [

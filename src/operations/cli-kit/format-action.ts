@@ -1,6 +1,6 @@
 import { splitShownAction } from '../../core/decision/shown-action.ts';
-import { escapeControls, paintText, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { ActionMarks } from '../../runtime/audit/types.ts';
+import { escapeControls, paintText, type Terminal } from './terminal.ts';
 
 /** Formats a call as people see it on one line, its dangerous parts in red. */
 export function formatAction(text: string, marks: ActionMarks, terminal: Terminal): string {

@@ -7,19 +7,9 @@ export const commands: readonly CommandEntry[] = [
     summary: 'block agents everywhere, unblock and list them',
   },
   {
-    name: 'approvals',
-    summary: 'list and decide approval requests',
-    load: async () => (await import('./approvals.ts')).defineApprovals,
-  },
-  {
     name: 'audit',
     summary: 'verify, export and hold the audit log',
     load: async () => (await import('./audit.ts')).defineAudit,
-  },
-  {
-    name: 'capabilities',
-    summary: 'issue, list and revoke capability tokens of agents',
-    load: async () => (await import('./capabilities.ts')).defineCapabilities,
   },
   {
     name: 'check',

@@ -1,4 +1,5 @@
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
+import { formatAction } from '../../../operations/cli-kit/format-action.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
 import {
   escapeControls,
@@ -7,7 +8,6 @@ import {
   replaceProgramName,
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
-import { formatAction } from '../format-action.ts';
 import { isAsked, type PastDecision, type PastReport, REPLAY_MS_MAX } from './judge-past-calls.ts';
 
 /** Decisions that the list shows at most; the JSON output has all. */
