@@ -23,7 +23,7 @@ export const ROLES: readonly ('approve' | 'deny' | 'cancel' | 'consume')[] =
     ? ['approve', 'approve', 'deny', 'cancel', 'consume']
     : ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'consume', 'consume'];
 
-/** Who decided leaves the others a turn. Else the first process could decide on all before another gets the lock. */
+/** A process that decided leaves the others a turn. Else the first process could decide on all before another gets the lock. */
 const TURN_MS = 2;
 
 /** Races in the role of the process's number. */
