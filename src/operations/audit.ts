@@ -1,4 +1,5 @@
 import { Type } from '../core/schema.ts';
+import { coversName } from '../runtime/access/scope.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { isEventId } from '../runtime/audit/event-id.ts';
 import type { FollowRequest } from '../runtime/audit/events/follow-index.ts';
@@ -192,11 +193,7 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
 export async function findOwnEvent(eventId: string, context: Context): Promise<AuditEvent> {
   const [event] = (await findEvents({ event_id: eventId, limit: 1, with_actions: true }, context)).events;
   const { tenants, agents } = context.caller;
-  if (
-    event !== undefined &&
-    (tenants === '*' || tenants.includes(event.tenant_id)) &&
-    (agents === '*' || agents.includes(event.agent_id))
-  )
+  if (event !== undefined && coversName(tenants, event.tenant_id) && coversName(agents, event.agent_id))
     return event;
   throw buildNoSuchEventRefusal();
 }

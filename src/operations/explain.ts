@@ -3,6 +3,7 @@ import type { CounterfactualChange } from '../core/review/counterfactual.ts';
 import type { Explanation } from '../core/review/explain.ts';
 import { Type } from '../core/schema.ts';
 import { ACTIONS, DECISIONS, SEVERITIES } from '../core/types/index.ts';
+import { coversName } from '../runtime/access/scope.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
@@ -188,15 +189,15 @@ function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller):
   const { tenants, agents, permissions } = caller;
   return (
     (permissions.includes('audit:read') || caller_id === caller.id) &&
-    (tenants === '*' || tenants.includes(tenant_id)) &&
-    (agents === '*' || agents.includes(agent_id))
+    coversName(tenants, tenant_id) &&
+    coversName(agents, agent_id)
   );
 }
 
 /** Removes the rules of tenants that the caller may not act for. */
 function copyExplanation(explained: Explanation, { tenants }: Caller) {
   const notEvaluated = explained.not_evaluated.filter(
-    ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
+    ({ tenant_id }) => tenant_id === null || coversName(tenants, tenant_id),
   );
   return structuredClone({ ...explained, not_evaluated: notEvaluated }) as Mutable<Explanation>;
 }

@@ -1,4 +1,5 @@
 import { Type } from '../core/schema.ts';
+import { coversName } from '../runtime/access/scope.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 
@@ -78,7 +79,7 @@ function isKnown({ permissions, tenants }: Caller): boolean {
 }
 
 function listOwnAgents(seen: readonly string[], { agents }: Caller): string[] {
-  return seen.filter((agentId) => agents === '*' || agents.includes(agentId));
+  return seen.filter((agentId) => coversName(agents, agentId));
 }
 
 export const ready = defineOperation({

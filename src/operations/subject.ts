@@ -1,3 +1,4 @@
+import { coversName } from '../runtime/access/scope.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import { type Context, Refusal } from './operation.ts';
@@ -153,7 +154,7 @@ function resolveScopedName(
 }
 
 function requireInScope(scope: Caller['agents'], request: string, field: string): string {
-  if (scope === '*' || scope.includes(request)) return request;
+  if (coversName(scope, request)) return request;
   throw new Refusal('forbidden', `\`${field}\` is outside the scope of the credential.`);
 }
 

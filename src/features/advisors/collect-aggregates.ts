@@ -3,6 +3,7 @@ import { buildPromptVocabulary } from '../../core/advisors/vocabulary.ts';
 import { DEAD_RULE_REMARKS } from '../../core/review/lint/remark.ts';
 import type { Policy, Rule } from '../../core/types/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import { type CountField, type EventCount, SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
 import { lintApart } from '../../runtime/policies/run-apart.ts';
 import type { AdvisorPeriod, AdvisorScope } from './scope.ts';
@@ -75,7 +76,7 @@ export function listRuleUses(
 }
 
 function isVisible({ tenant_id }: Rule, { tenants }: AdvisorScope): boolean {
-  return tenant_id === null || tenants === '*' || tenants.includes(tenant_id);
+  return tenant_id === null || coversName(tenants, tenant_id);
 }
 
 async function listDeadRules(policy: Policy, scope: AdvisorScope): Promise<readonly string[]> {

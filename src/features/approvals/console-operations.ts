@@ -10,6 +10,7 @@ import {
 } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
+import { listScopeNames, narrowScope } from '../../runtime/access/scope.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approval.ts';
 import {
   approvalExample,
@@ -55,8 +56,8 @@ export const dashboardApprovals = defineOperation({
     const found = await (await context.runtime.approvals()).list({
       status,
       tool: tool ?? undefined,
-      tenant_ids: tenants === '*' ? undefined : tenants,
-      agent_ids: narrowAgents(agents, agentId),
+      tenant_ids: listScopeNames(tenants),
+      agent_ids: listScopeNames(narrowScope(agents, agentId)),
       after:
         requestedAt === undefined
           ? undefined
@@ -74,15 +75,6 @@ export const dashboardApprovals = defineOperation({
     };
   },
 });
-
-/** Returns the agents to filter by. A filter never widens the scope of the caller. */
-function narrowAgents(
-  scope: '*' | readonly string[],
-  requested: string | null,
-): readonly string[] | undefined {
-  if (requested === null) return scope === '*' ? undefined : scope;
-  return scope === '*' || scope.includes(requested) ? [requested] : [];
-}
 
 const { mcp: _approve_mcp, cli: _approve_cli, ...approve } = approvalsApprove;
 const { mcp: _deny_mcp, cli: _deny_cli, ...deny } = approvalsDeny;

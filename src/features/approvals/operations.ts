@@ -2,7 +2,7 @@ import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { actionMarksSchema, name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
-import type { Caller } from '../../runtime/access/types.ts';
+import { coversName, listScopeNames, narrowScope } from '../../runtime/access/scope.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approval.ts';
 import { approvalRequests, approvalVotes } from './tables.ts';
 import type { ApprovalRecord, TransitionResult } from './types.ts';
@@ -78,8 +78,8 @@ export const approvalsList = defineOperation({
     const requested = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
     const found = await (await runtime.approvals()).list({
       status: input.status,
-      agent_ids: getScope(caller.agents, agentId),
-      tenant_ids: getScope(caller.tenants, requested),
+      agent_ids: listScopeNames(narrowScope(caller.agents, agentId)),
+      tenant_ids: listScopeNames(narrowScope(caller.tenants, requested)),
       tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
@@ -284,8 +284,8 @@ function createScopeFilter(context: Context): (record: ApprovalRecord) => boolea
   const tenant = dropBlankName(context.tenant_id) === null ? null : resolveTenant({}, context);
   return ({ tenant_id, agent_id }) =>
     (tenant === null || tenant === tenant_id) &&
-    coversAgent(caller.tenants, tenant_id) &&
-    coversAgent(caller.agents, agent_id);
+    coversName(caller.tenants, tenant_id) &&
+    coversName(caller.agents, agent_id);
 }
 
 /** Returns a filter for records in scope. A caller that may not read all records sees its own only. */
@@ -305,16 +305,6 @@ function createOwnerFilter(
   const { caller } = context;
   const all = caller.permissions.includes(permission);
   return (record) => within(record) && (all || record.requested_by === caller.id);
-}
-
-function coversAgent(scope: Caller['agents'], requested: string): boolean {
-  return scope === '*' || scope.includes(requested);
-}
-
-/** Returns the agents to filter by. A filter never widens the scope of the credential. */
-function getScope(scope: Caller['agents'], requested: string | null): readonly string[] | undefined {
-  if (requested === null) return scope === '*' ? undefined : scope;
-  return coversAgent(scope, requested) ? [requested] : [];
 }
 
 function getWait(written: string | undefined): number {

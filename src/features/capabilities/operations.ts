@@ -11,7 +11,7 @@ import {
   tenantId,
 } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
-import type { Caller } from '../../runtime/access/types.ts';
+import { coversName, listScopeNames, narrowScope } from '../../runtime/access/scope.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
@@ -149,8 +149,10 @@ export const capabilitiesList = defineOperation({
   answer: { capabilities: [issued], count: 1 },
   async run(input, { runtime, caller, tenant_id }) {
     const found = await (await runtime.capabilities()).list({
-      agent_ids: narrowScope(caller.agents, dropBlankName(input.agent_id)),
-      tenant_ids: narrowScope(caller.tenants, dropBlankName(input.tenant_id) ?? dropBlankName(tenant_id)),
+      agent_ids: listScopeNames(narrowScope(caller.agents, dropBlankName(input.agent_id))),
+      tenant_ids: listScopeNames(
+        narrowScope(caller.tenants, dropBlankName(input.tenant_id) ?? dropBlankName(tenant_id)),
+      ),
       status: input.status,
       limit: input.limit ?? 100,
     });
@@ -305,14 +307,4 @@ function buildNotFoundRefusal(): Refusal {
 
 function isVisible({ agent_id, tenant_id }: CapabilityRecord, { caller }: Context): boolean {
   return coversName(caller.agents, agent_id) && coversName(caller.tenants, tenant_id);
-}
-
-function coversName(allowed: Caller['agents'], request: string): boolean {
-  return allowed === '*' || allowed.includes(request);
-}
-
-/** Returns the agents to filter by; `undefined` for no filter. A filter never widens the scope of the credential. */
-function narrowScope(allowed: Caller['agents'], request: string | null): readonly string[] | undefined {
-  if (request === null) return allowed === '*' ? undefined : allowed;
-  return coversName(allowed, request) ? [request] : [];
 }

@@ -6,6 +6,7 @@ import { buildRuleIdentity, resolveDetectorSettings } from '../../core/detect/re
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import { covers, isFactTag } from '../../core/tags.ts';
 import type { Action, Crossing, Policy, Rule, Tag } from '../../core/types/index.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import {
   buildTextCrossing,
   buildToolCrossing,
@@ -71,7 +72,7 @@ export function openPolicyView(policy: Policy, conditions: ConditionEvaluator | 
     listDisabledDetectors: (tag) => listDisabledDetectors(policy, tag),
     listRules: (tenants) =>
       [...policy.rules, ...policy.builtin_rules].filter(
-        ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
+        ({ tenant_id }) => tenant_id === null || coversName(tenants, tenant_id),
       ),
   };
 }

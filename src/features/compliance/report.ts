@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Runtime } from '../../operations/runtime.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { ApprovalHistory, EventWindow, WindowCounts } from '../../runtime/audit/window-types.ts';
 import { listElements, listRuleGaps } from './control-elements.ts';
@@ -263,7 +264,7 @@ function listPolicies({ intervals }: PolicyTimeline, tenants: '*' | readonly str
     const view = own[0]?.view ?? null;
     const rules = view?.listRules(tenants) ?? [];
     const isInScope = ({ tenant_id }: { readonly tenant_id: string | null }) =>
-      tenant_id === null || tenants === '*' || tenants.includes(tenant_id);
+      tenant_id === null || coversName(tenants, tenant_id);
     return {
       policy_hash: policyHash,
       saved: view !== null,

@@ -9,6 +9,7 @@ import {
   parsePageCursor,
 } from '../../operations/paging.ts';
 import { givenName } from '../../operations/shapes.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { findScopedEvents } from './incidents.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
@@ -174,9 +175,7 @@ function findIdentity(agentId: string, { tenants }: ReadScope, { runtime }: Cont
   const identity = runtime
     .policy()
     .identities.find(
-      (one) =>
-        one.agent_id === agentId &&
-        (one.tenant_id === null || tenants === '*' || tenants.includes(one.tenant_id)),
+      (one) => one.agent_id === agentId && (one.tenant_id === null || coversName(tenants, one.tenant_id)),
     );
   if (identity === undefined) return null;
   const { description, tools, clearance_tags, tenant_id } = identity;

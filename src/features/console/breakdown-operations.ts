@@ -4,6 +4,7 @@ import type { Rule } from '../../core/types/policy.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { cutPage, pageInput } from '../../operations/paging.ts';
 import { openRuleSources, RULE_ORIGINS } from '../../operations/rule-sources.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import type { CountField } from '../../runtime/audit/count-types.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
 import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
@@ -119,8 +120,7 @@ export const dashboardRules = defineOperation({
     const scope = resolveReadScope(input, context);
     const window = parseWindow(input.last, context.runtime.now_ms());
     const policy = context.runtime.policy();
-    const isVisible = ({ tenant_id }: Rule) =>
-      tenant_id === null || scope.tenants === '*' || scope.tenants.includes(tenant_id);
+    const isVisible = ({ tenant_id }: Rule) => tenant_id === null || coversName(scope.tenants, tenant_id);
     const rules = [
       ...policy.rules.filter(isVisible).map((rule) => ({ rule, builtin: false })),
       ...policy.builtin_rules.map((rule) => ({ rule, builtin: true })),

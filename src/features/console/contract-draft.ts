@@ -1,4 +1,5 @@
 import type { Context } from '../../operations/operation.ts';
+import { listScopeNames } from '../../runtime/access/scope.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import {
   type ArgumentShape,
@@ -120,8 +121,8 @@ async function readHeldArguments(
   const requests = await approvals
     ?.list({
       tool: toolName,
-      tenant_ids: tenants === '*' ? undefined : tenants,
-      agent_ids: agents === '*' ? undefined : agents,
+      tenant_ids: listScopeNames(tenants),
+      agent_ids: listScopeNames(agents),
       limit: REQUESTS_MAX,
     })
     .catch(() => []);

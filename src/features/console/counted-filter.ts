@@ -1,4 +1,5 @@
 import type { Context } from '../../operations/operation.ts';
+import { narrowScope } from '../../runtime/access/scope.ts';
 import type { CountField } from '../../runtime/audit/count-types.ts';
 import type { AuditFilter } from '../../runtime/audit/types.ts';
 import { readCounts } from './count-tables.ts';
@@ -36,8 +37,8 @@ export async function countMatches(
   const by = COUNTED[field];
   if (by === undefined || more.length > 0) return null;
   const value = filter[field as 'boundary' | 'policy_name' | 'tool_name'];
-  const tenants = narrowScope(scope.tenants, filter.tenant_id);
-  const agents = narrowScope(scope.agents, filter.agent_id);
+  const tenants = narrowScope(scope.tenants, filter.tenant_id ?? null);
+  const agents = narrowScope(scope.agents, filter.agent_id ?? null);
   const details = {
     ...(value !== undefined && { values: [value] }),
     approval_events: !filter.decisions_only,
@@ -51,10 +52,4 @@ export async function countMatches(
         (filter.any_of?.action?.includes(action) ?? true),
     )
     .reduce((sum, { count }) => sum + count, 0);
-}
-
-/** Narrows a scope to one name. A filter never widens the scope. */
-function narrowScope(scope: '*' | readonly string[], request: string | undefined): '*' | readonly string[] {
-  if (request === undefined) return scope;
-  return scope === '*' || scope.includes(request) ? [request] : [];
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../operations/operation.ts';
+import { listScopeNames } from '../../runtime/access/scope.ts';
 import type { CountField, EventCount } from '../../runtime/audit/count-types.ts';
 import { SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
 import {
@@ -122,8 +123,8 @@ async function readApprovals({ tenants, agents }: ReadScope, { runtime, caller }
   if (approvals === null) return none;
   const pending = await approvals.list({
     status: 'pending',
-    tenant_ids: tenants === '*' ? undefined : tenants,
-    agent_ids: agents === '*' ? undefined : agents,
+    tenant_ids: listScopeNames(tenants),
+    agent_ids: listScopeNames(agents),
     limit: PENDING_MAX,
   });
   return {

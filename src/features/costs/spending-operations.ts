@@ -2,7 +2,7 @@ import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
-import type { Caller } from '../../runtime/access/types.ts';
+import { narrowScope } from '../../runtime/access/scope.ts';
 import { toUsd, usdSchema } from './budget-operations.ts';
 import { type Period, parsePeriod } from './period.ts';
 import type { Costs, SpendingFilter, SpendingKey, SpendingSum } from './types.ts';
@@ -220,15 +220,9 @@ function buildFilter(input: FilterInput, { since, until }: Period, context: Cont
     since,
     until,
     tenant_ids: resolveTenants(input, context),
-    agent_ids: limitAgents(dropBlankName(input.agent_id), context.caller.agents),
+    agent_ids: narrowScope(context.caller.agents, dropBlankName(input.agent_id)),
     model: dropBlankName(input.model),
   };
-}
-
-/** Returns the requested agents, limited to the scope of the credential. */
-function limitAgents(request: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
-  if (request === null) return scope;
-  return scope === '*' || scope.includes(request) ? [request] : [];
 }
 
 /** Returns the models without a known price. */

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../core/schema.ts';
 import type { Context } from '../../operations/operation.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import { listTenantRows, readTenantSets, type TenantScope } from './tenant-store.ts';
 
 /** A tenant as operators see it. */
@@ -29,8 +30,8 @@ export async function listTenants({
   const rows = new Map((await listTenantRows(db, scope)).map((row) => [row.tenant_id, row] as const));
   const versions = new Map((await readTenantSets(db)).map((each) => [each.tenant_id, each.version] as const));
   const rules = countRules(runtime.policy().rules.map(({ tenant_id }) => tenant_id));
-  const ids = [...new Set([...rows.keys(), ...versions.keys(), ...rules.keys()])].filter(
-    (tenantId) => scope === '*' || scope.includes(tenantId),
+  const ids = [...new Set([...rows.keys(), ...versions.keys(), ...rules.keys()])].filter((tenantId) =>
+    coversName(scope, tenantId),
   );
   return ids.sort().map((tenantId) => {
     const row = rows.get(tenantId);

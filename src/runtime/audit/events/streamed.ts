@@ -1,3 +1,4 @@
+import { coversName } from '../../access/scope.ts';
 import type { AuditEvent } from '../types.ts';
 import {
   STREAM_FIELDS,
@@ -27,8 +28,8 @@ export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
 /** Returns whether a reader of this scope may see an event. */
 export function isInScope({ event, caller_id }: StreamedEvent, scope: StreamScope): boolean {
   return (
-    (scope.tenants === '*' || scope.tenants.includes(event.tenant_id)) &&
-    (scope.agents === '*' || scope.agents.includes(event.agent_id)) &&
+    coversName(scope.tenants, event.tenant_id) &&
+    coversName(scope.agents, event.agent_id) &&
     (scope.caller_id === null || scope.caller_id === caller_id)
   );
 }
