@@ -1,4 +1,4 @@
-/** The governance benchmark on a scenario of our own: assertions hold or fail by what the service decided. */
+/** The governance benchmark on our own scenario: assertions hold or fail by what the service decided. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideAssertion } from '../benchmarks/governance/assertions.ts';

@@ -82,7 +82,7 @@ test('the service answers without removable features', async () => {
       decision: 'block',
       rule: 'capability_token.unknown',
     });
-    // The list of blocked agents works without the feature that writes it.
+    // The agents' block list works without the feature that writes it.
     writeFileSync(join(service.state_dir, 'blocked-agents.json'), '["rogue"]', { mode: 0o600 });
     await sleep(500);
     const rogue = await decide(service, '/v1/intercept/tool', { ...TOOL_CALL, agent_id: 'rogue' });
@@ -112,7 +112,7 @@ test('the program lacks only the commands of removed features', () => {
   }
 });
 
-/** Gateways, other features or `entry/cli/commands` name the members and operations of the others. */
+/** Gateways, other features or `entry/cli/commands` name the other features' members and operations. */
 const WITHOUT_COMMANDS = [
   'accounts',
   'agent-blocks',

@@ -15,7 +15,7 @@ export interface GuardRow {
 /**
  * Rows that are to come: the origin of values, tasks by a rule from the prompt, and all together; each with the labels
  * of `policy draft` as they are, and with edits by hand, of which `countLines` counts the lines. A row that reads
- * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part gets a program of its own.
+ * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part will be another program.
  */
 export const GUARD_ROWS: readonly GuardRow[] = [
   { name: 'nothing', skills: null },

@@ -30,7 +30,7 @@ const TEMPLATES = [
 const COMPONENT = 'benchmark-agentdojo';
 const REQUIREMENTS = ['agentdojo==0.1.35'];
 
-/** One line of `agent.py`. */
+/** One line that `agent.py` writes. */
 interface AgentRun {
   readonly suite: string;
   readonly user_task: string;
@@ -44,7 +44,7 @@ interface AgentRun {
   readonly milliseconds: number;
 }
 
-/** A decision of the service other than `allow`. */
+/** A decision other than `allow`. */
 interface Change {
   readonly kind: 'asked' | 'blocked' | 'masked';
   readonly place: 'text' | 'request' | 'response';
@@ -83,7 +83,7 @@ for (const row of rows) {
 function choose(given: string | undefined, known: readonly string[]): readonly string[] {
   const names = given?.split(',') ?? known;
   const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`\`${unknown}\` is none of ${known.join(', ')}.`);
+  if (unknown !== undefined) throw new Error(`\`${unknown}\` is unknown. There are ${known.join(', ')}.`);
   return names;
 }
 

@@ -1,4 +1,4 @@
-/** Decides the assertions of a scenario on what the product answered and recorded, and on nothing else. */
+/** Decides a scenario's assertions by what the product answered and recorded, and by nothing else. */
 import type { AuditEvent, Outcome, Played } from './play.ts';
 import type { Assertion, AssertionParams } from './scenarios.ts';
 
@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, (event: AuditEvent) => unknown>> = {
   reason: ({ reason }) => reason,
   trace_id: ({ trace_id }) => trace_id,
   chain: ({ chain }) => chain,
-  // The scenario means the tier of the agent.
+  // The scenario means the agent's tier.
   extra: ({ agent_tier, metadata }) =>
     agent_tier ?? metadata.declared_tags?.find((tag) => tag.startsWith('tier.')),
 };

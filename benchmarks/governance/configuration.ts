@@ -1,4 +1,4 @@
-/** Translates the set-up of a scenario into the documents of a service, as far as the service has the notions today. */
+/** Translates a scenario's set-up into service documents, as far as the service has the notions today. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import {
   type ScenarioSetup,
@@ -12,13 +12,13 @@ import {
 const ISSUER = 'https://id.test';
 const AUDIENCE = 'agents';
 const KEY_FILE = 'identity-provider.pem';
-/** The key of the identity provider, whose tokens name the users. */
+/** The identity provider's key. Its tokens name the users. */
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 
 /** The server whose tools the MCP proxy offers. They have its name before their own. */
 const MCP_SERVER = 'tools';
 
-/** Returns the name of a tool in rules, contracts and events. */
+/** Returns a tool's name in rules, contracts and events. */
 export function buildToolName(tool: string, mcpUrl: string | null): string {
   return mcpUrl === null ? tool : `${MCP_SERVER}__${tool}`;
 }
@@ -91,7 +91,7 @@ export function buildDenial(tier: Tier, tool?: string) {
   };
 }
 
-/** Signs the token of a user, with all that an identity provider knows. */
+/** Signs a user's token, with all that an identity provider knows. */
 export function signToken(
   { uid, email, role, scopes = [] }: ScenarioUser,
   tenants: readonly string[],

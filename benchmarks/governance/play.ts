@@ -1,4 +1,4 @@
-/** Plays the actions of a scenario against a service of its own, and collects what the service answered and recorded. */
+/** Plays a scenario's actions against a fresh service, and collects what the service answered and recorded. */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -18,7 +18,7 @@ const WAITED_FAILURE_SECONDS_MAX = 10;
 const SESSION = 'governance';
 const SERVER_ANSWER = 'done';
 
-/** One tool call, and the answer of the product. */
+/** One tool call, and the product's answer. */
 export interface Outcome {
   readonly as_user: string;
   readonly as_tenant: string;
@@ -26,11 +26,11 @@ export interface Outcome {
   readonly agent_name: string | null;
   readonly agent_tier: string;
   readonly is_allowed: boolean;
-  /** The verdict or the status of the service, or the verdict of its SDK. */
+  /** The service's verdict or status, or its SDK's verdict. */
   readonly evidence: string;
 }
 
-/** An event of the audit log, with the fields that this benchmark reads. */
+/** An audit event, with the fields that this benchmark reads. */
 export interface AuditEvent {
   readonly timestamp: string;
   readonly tenant_id: string;
@@ -48,11 +48,11 @@ export interface Played {
   readonly is_reachable: boolean;
   /** Answers that are neither a decision nor a refusal. */
   readonly errors: readonly string[];
-  /** Parts of the scenario that the product has no notion for. */
+  /** Scenario parts that the product has no notion for. */
   readonly left_out: readonly string[];
 }
 
-/** The interface through which the calls go: the routes of the service, the hook, the MCP proxy, or the SDK's client. */
+/** The interface through which the calls go: HTTP routes, the hook, the MCP proxy, or the SDK's client. */
 export const SEAMS = ['http', 'hook', 'mcp', 'sdk'] as const;
 export type Seam = (typeof SEAMS)[number];
 
@@ -65,7 +65,7 @@ interface Stage {
   readonly errors: string[];
   readonly left_out: string[];
   service: TestService;
-  /** The address of a failed service. */
+  /** A failed service's address. */
   failed: { readonly url: string; readonly server: Server | null } | null;
 }
 
@@ -141,7 +141,7 @@ async function callTool(action: ToolCallAction, agent: string, stage: Stage): Pr
 function chooseWay({ seam, failed }: Stage) {
   if (seam === 'hook') return askOverHook;
   if (seam === 'mcp') return askOverMcp;
-  // Only the client of the product can decide while the service cannot.
+  // Only the product's client can decide while the service cannot.
   return seam === 'sdk' || failed !== null ? askOverSdk : askOverHttp;
 }
 
@@ -204,7 +204,7 @@ async function askOverMcp({ as_user, tool, subject, input, output }: Question, s
   }
 }
 
-/** Runs the hook, whose user is that of the operating system. It has no field for the tier. */
+/** Runs the hook, whose user is the operating system's. It has no field for the tier. */
 async function askOverHook({ tool, subject, input, output }: Question, stage: Stage) {
   const { data_tags: _, ...who } = subject;
   const call = { ...who, tool, ...(output === undefined ? { input } : { output }) };
@@ -281,7 +281,7 @@ async function post(path: string, body: object, asUser: string, stage: Stage): P
   return { status: answer.status, ...((await answer.json()) as object) };
 }
 
-/** Returns the token of a user; `null` for a call without one. */
+/** Returns a user's token; `null` for a call without a user. */
 function findToken(asUser: string, { scenario }: Stage): string | null {
   const { tenants } = scenario.setup;
   const own = tenants.filter(({ users }) => users.some(({ uid }) => uid === asUser));

@@ -4,7 +4,7 @@
  * `scripts/run benchmarks/governance/run.ts --scenarios FOLDER [--seam http|hook|mcp|sdk] [--only TEXT] [--json]`
  *
  * FOLDER has `scenarios/` and `fixtures/`, which are MIT-licensed data of AgentGovBench. `--only` takes the scenarios
- * whose id contains the text. Each scenario has a service of its own.
+ * whose id contains the text. Each scenario has a fresh service.
  */
 import { parseArgs } from 'node:util';
 import { decideAssertion } from './assertions.ts';

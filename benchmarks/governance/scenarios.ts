@@ -1,4 +1,4 @@
-/** Reads the scenarios of AgentGovBench from a folder. They are data of others and are never part of this tree. */
+/** Reads AgentGovBench's scenarios from a folder. They are other people's data and never part of this tree. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

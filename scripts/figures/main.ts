@@ -18,7 +18,7 @@ for (const kind of ['as never', 'as unknown as'] as const)
 print('casts of an answer', countMatches(program, /\(await (?:run\w*|call\w*)\([^;]*?\)\) as [A-Z{]/g));
 print(
   'access checks outside operations/call.ts',
-  // `subject.ts` resolves the tenant that an input names, and the absence of a name is all of them.
+  // `subject.ts` resolves the tenant that an input names. Without a name it resolves all tenants.
   countMatches(
     without('operations/call.ts', 'operations/subject.ts'),
     /(?<!function )\brequire(?:Operator|AllTenants)\(/g,

@@ -79,7 +79,7 @@ export const Type = {
   },
 };
 
-/** Builds the schema of a text out of `values`. */
+/** Builds the schema for one text from `values`. */
 export function buildEnum<const Values extends readonly string[]>(
   values: Values,
   keywords?: Keywords,

@@ -130,7 +130,7 @@ function requireScope(operation: AnyOperation, context: Context): void {
   if (operation.tenants === 'all') requireAllTenants(context);
 }
 
-/** Checks the tenants again for an operation whose input may concern all of them. */
+/** Checks the tenants again if an operation's input may concern all tenants. */
 function requireTenantsOfInput({ tenants }: AnyOperation, input: unknown, context: Context): void {
   if (typeof tenants !== 'object') return;
   const named = (input as Readonly<Record<string, string | null | undefined>>)[tenants.all_unless];

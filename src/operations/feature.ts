@@ -28,14 +28,14 @@ export interface FeatureParts {
   readonly runtime: () => Runtime;
 }
 
-/** The ports of enforcement that features implement. */
+/** The enforcement ports that features implement. */
 export type FeaturePorts = Pick<EnforcementPorts, 'resolveApproval'>;
 
 /** A feature in one process that answers operations. */
 export interface OpenFeature {
   /** The members that it adds to `Runtime`, which its own types declare (`declare module`). */
   readonly members: Partial<Runtime>;
-  /** The ports of enforcement that it implements. */
+  /** The enforcement ports that it implements. */
   readonly ports?: FeaturePorts;
   /** Checks what it connects to. Never rejects. */
   readonly listDrivers?: () => Promise<readonly DriverState[]>;

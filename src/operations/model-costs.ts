@@ -70,7 +70,7 @@ export interface Budgets {
   readonly reserve: (spendRequest: SpendRequest) => Promise<Reservation | BudgetDenial>;
 }
 
-/** The budgets and prices of model calls. */
+/** Budgets and prices for model calls. */
 export interface ModelCosts extends Budgets {
   /** Returns US dollars per million tokens for three quarters input; `null` without a known price. */
   readonly getBlendedPrice: (provider: string, model: string) => number | null;

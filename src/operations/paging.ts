@@ -33,7 +33,7 @@ export const pageOutput = {
   next_cursor: Type.Nullable(Type.String({ description: '`null` after the last page.' })),
 } as const;
 
-/** The cursor of a page in the console. */
+/** The cursor for a console page. */
 export const nextCursorSchema = Type.Nullable(
   Type.String({ description: 'The cursor of the next page; `null` if there is none.' }),
 );

@@ -47,9 +47,9 @@ export interface ServiceRuntime extends AuditQueries {
   readonly now_ms: () => number;
   /** Configured users and their access. If empty, the default users apply. */
   readonly users: readonly User[];
-  /** Finds the user of a session cookie; `null` if it is not valid. Without accounts, it never is. */
+  /** Finds the user by a session cookie; `null` if it is not valid. Without accounts, it never is. */
   readonly identifyUser: (sessionToken: string) => Promise<Caller | null>;
-  /** Creates the one-time link of the first administrator if there is none and a terminal shows it. */
+  /** Creates the first administrator's one-time link if there is no administrator and a terminal shows it. */
   readonly prepareFirstSignIn: (isTerminal: boolean) => Promise<FirstSignIn>;
   /** Returns the active policy. A request takes it once and keeps it. */
   readonly policy: () => Policy;
@@ -72,7 +72,7 @@ export interface ServiceRuntime extends AuditQueries {
   readonly telemetry: Telemetry | null;
   /** The model that advisors ask. */
   readonly advisors: AdvisoryLayer;
-  /** The budgets and prices of model calls. Opened with the first call of a model. */
+  /** Budgets and prices for model calls. Opened with the first model call. */
   readonly modelCosts: () => Promise<ModelCosts>;
   /** Presents a capability token. A service without capability tokens refuses every token. */
   readonly presentCapability: PresentCapability;

@@ -77,7 +77,7 @@ export interface ParentParts {
 export interface Parent {
   readonly status: () => ServiceStatus;
   readonly reload: (callerId: string) => Promise<ReloadReport>;
-  /** Creates the one-time link of the first administrator if there is none and a terminal shows it. */
+  /** Creates the first administrator's one-time link if there is no administrator and a terminal shows it. */
   readonly prepareFirstSignIn: () => Promise<FirstSignIn>;
   /** Answers all accepted requests for at most `patienceMs`, then closes everything. */
   readonly stop: (patienceMs: number) => Promise<{ readonly forced: boolean }>;

@@ -2,7 +2,7 @@ import type { UseMutationResult } from '@tanstack/react-query';
 import type { ApiError } from '../api/client.ts';
 import { ConfirmDialog, type ConfirmDialogProps } from './confirm-dialog.tsx';
 
-/** The call of an operation, as `useOperationCall` returns it. */
+/** An operation call, as `useOperationCall` returns it. */
 export type DialogCall<Input, Output> = Pick<
   UseMutationResult<Output, ApiError, Input>,
   'error' | 'isPending' | 'mutate'

@@ -254,7 +254,7 @@ function TableBody<Row extends object>({
   );
 }
 
-/** Shows the value of a cell. Text may come from outside, so it goes through `SafeText`. */
+/** Shows a cell's value. Text may come from outside, so it goes through `SafeText`. */
 function Cell<Row>({ column, row }: { readonly column: DataColumn<Row>; readonly row: Row }) {
   if (column.render !== undefined) return column.render(row);
   const value = readCell(column, row);

@@ -6,7 +6,7 @@ interface TextFieldProps extends Omit<ComponentProps<'input'>, 'className' | 'on
   readonly onChange: (value: string) => void;
 }
 
-/** A labelled field for one line of text. Takes all attributes of an input. */
+/** A labelled one-line text field. Takes all input attributes. */
 export function TextField({ label, onChange, ...rest }: TextFieldProps) {
   return (
     <label className="field">

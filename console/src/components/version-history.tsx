@@ -16,7 +16,7 @@ interface SavedVersion {
   readonly restored_from?: number | null;
 }
 
-/** What restores a version, without the name of what has the versions. */
+/** The input that restores a version, without the name of the versioned document. */
 interface RestoreInput {
   readonly version: number;
   readonly note?: string;
@@ -29,7 +29,7 @@ interface VersionHistoryProps<Version extends SavedVersion, Input, Output> {
   readonly versions: readonly Version[] | undefined;
   readonly error: unknown;
   readonly current: number | null;
-  /** Columns after the number of the version. */
+  /** Columns after the version number. */
   readonly columns?: readonly DataColumn<Version>[];
   /** Shown while nothing was saved. */
   readonly empty: ReactNode;
@@ -40,7 +40,7 @@ interface VersionHistoryProps<Version extends SavedVersion, Input, Output> {
   readonly buildInput: (restored: RestoreInput) => Input;
 }
 
-/** The versions of a document, each of which can be compared with the one before it, and restored. */
+/** A document's versions. Each can be compared with the one before it, and restored. */
 export function VersionHistory<Version extends SavedVersion, Input, Output>(
   props: VersionHistoryProps<Version, Input, Output>,
 ) {

@@ -1,7 +1,7 @@
 import { getProgram } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 
-/** Folders whose files meet the types of other libraries everywhere. */
+/** Folders whose files meet other libraries' types everywhere. */
 const FOREIGN = ['src/drivers/', 'src/sdk/adapters/'];
 
 /** Other files that need such a cast, each with the reason. */

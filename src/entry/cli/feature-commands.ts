@@ -10,7 +10,7 @@ import { qualityCommands } from '../../features/quality/command-list.ts';
 import { secretCommands } from '../../features/secrets/command-list.ts';
 import type { FeatureCommands } from '../../operations/cli-kit/command.ts';
 
-/** The commands of all features. */
+/** All features' commands. */
 export const featureCommands: readonly FeatureCommands[] = [
   advisorCommands,
   alertCommands,

@@ -19,7 +19,7 @@ import {
 import { APPROVAL_STATUSES, type ApprovalStatus } from '../../runtime/enforcement/approval.ts';
 import { approvalsList, approvalsShow } from './operations.ts';
 
-/** Defines the commands of approvals that do more than call one operation. The others are derived. */
+/** Defines the `approvals` commands that do more than call one operation. The others are derived. */
 export function defineApprovals(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'List and decide approval requests of agents. Works with and without a running service.',

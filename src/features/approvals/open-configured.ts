@@ -7,7 +7,7 @@ import { openApprovalLinks } from './link.ts';
 import { buildApprovalsParts } from './parts.ts';
 import type { Approvals } from './types.ts';
 
-/** Opens the approvals of a process by its configuration. */
+/** Opens one process's approvals by its configuration. */
 export function openConfiguredApprovals({
   config,
   port,

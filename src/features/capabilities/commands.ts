@@ -14,7 +14,7 @@ import { capabilitiesIssue, capabilitiesList } from './operations.ts';
 
 const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
 
-/** Defines the commands of capability tokens that do more than call one operation. The others are derived. */
+/** Defines the `capabilities` commands that do more than call one operation. The others are derived. */
 export function defineCapabilities(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Issue and revoke tokens that give an agent one tool and some secrets for a limited time. Needs a running service.',

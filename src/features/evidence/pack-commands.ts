@@ -25,7 +25,7 @@ import { parsePackWindow } from './pack-window.ts';
 import type { EvidenceProgress, PackReport } from './types.ts';
 import { loadVerifier, type TrustedPublicKey } from './verify-pack.ts';
 
-/** Makes an evidence pack from the state folder of the configuration, and prints what is in it. */
+/** Makes an evidence pack from the configured state folder, and prints its contents. */
 export async function makeEvidencePack(
   command: PackCommandOptions,
   terminal: Terminal,

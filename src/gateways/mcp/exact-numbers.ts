@@ -80,7 +80,7 @@ function restoreMember(holder: Holder, member: string): Holder {
 
 declare global {
   interface JSON {
-    /** Node 24 has it, and the third argument of a reviver; the types do not have them yet. */
+    /** Node 24 has it, and a reviver's third argument; the types do not have them yet. */
     readonly rawJSON: (text: string) => object;
   }
 }

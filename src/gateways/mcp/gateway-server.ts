@@ -43,7 +43,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
   ) =>
     server.setRequestHandler(
       method,
-      // The library has one type of answer for each method. Answers of the servers behind are judged, and passed on as they are.
+      // The library has one answer type for each method. The servers' answers are judged, and passed on as they are.
       (({ params }: { params: Params }, context: ServerContext) => answer(params, context)) as never,
     );
   handle('tools/call', ({ name, arguments: input = {} }: CallParams, context) => {

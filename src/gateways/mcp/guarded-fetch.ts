@@ -43,7 +43,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
           lookup: buildGuardedLookup(() => new ServerFailure('metadata')),
         },
       });
-      // Node's types and those of the library differ in members that are the same at run time.
+      // Node's types and the library's differ in members that are the same at run time.
       const options = { ...(init as unknown as RequestInit), redirect: 'manual', dispatcher: agent } as const;
       const response = await library.fetch(url, options);
       if (response.status >= 300 && response.status < 400) {

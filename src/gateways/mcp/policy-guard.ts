@@ -4,7 +4,7 @@ import type { RunOperation } from '../../operations/operation.ts';
 import type { VerdictReply } from '../../operations/reply.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 
-/** The operations that the guard runs. An operation of a feature is a function here. */
+/** The operations that the guard runs. A feature's operation is a function here. */
 export interface GuardPorts {
   readonly run: RunOperation;
   /** Compares tool definitions with the pinned ones. */
@@ -14,13 +14,13 @@ export interface GuardPorts {
   readonly cancelApproval: (requestId: string) => Promise<void>;
 }
 
-/** A list of tool definitions, as `mcp_tools_check` reads it. */
+/** Tool definitions, as `mcp_tools_check` reads them. */
 export interface ToolListCheck extends GuardSubject {
   readonly server: string;
   readonly tools: readonly object[];
 }
 
-/** The members of the answer for one tool that the guard reads. */
+/** The members that the guard reads in the answer on one tool. */
 export interface ToolPinReply {
   readonly tool: string;
   readonly status: 'pinned' | 'quarantined';

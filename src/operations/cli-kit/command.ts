@@ -17,16 +17,16 @@ export interface CommandEntry {
   readonly load?: () => Promise<DefineCommand>;
 }
 
-/** The commands of one feature. */
+/** One feature's commands. */
 export interface FeatureCommands {
   readonly commands?: readonly CommandEntry[];
-  /** Loads the actions of `audit` on evidence packs. */
+  /** Loads the `audit` actions on evidence packs. */
   readonly loadPacks?: () => Promise<PackActions>;
 }
 
-/** The actions of `audit` on evidence packs. */
+/** The `audit` actions on evidence packs. */
 export interface PackActions {
-  /** Makes an evidence pack from the state folder of the configuration, and prints what is in it. */
+  /** Makes an evidence pack from the configured state folder, and prints its contents. */
   readonly makeEvidencePack: (
     options: PackCommandOptions,
     terminal: Terminal,
@@ -40,7 +40,7 @@ export interface PackActions {
   ) => Promise<void>;
 }
 
-/** The options of `audit export` with a pack. */
+/** The `audit export` options with a pack. */
 export interface PackCommandOptions {
   /** The file to write. */
   readonly pack: string;
@@ -53,15 +53,15 @@ export interface PackCommandOptions {
   readonly json?: true;
 }
 
-/** The options of `audit verify` with a pack. */
+/** The `audit verify` options with a pack. */
 export interface PackVerifyOptions {
   readonly publicKey?: string;
   readonly json?: true;
 }
 
-/** The parts of later layers and of features that commands call. */
+/** The parts in later layers and in features that commands call. */
 export interface CommandPorts {
-  /** Calls an operation as the user of the command line, in the service or in this process, as the operation needs it. */
+  /** Calls an operation as the command-line user, in the service or in this process, as the operation needs it. */
   readonly runOperation: <Input extends TSchema, Output extends TSchema>(
     terminal: Terminal,
     configPath: string | undefined,

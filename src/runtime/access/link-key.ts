@@ -6,7 +6,7 @@ import { restrictMode, writePrivateFile } from '../../platform/files/private-fil
 const KEY_FILE = 'approval-link-key';
 const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 
-/** Returns the key that signs the links of a state folder, and creates it if it is missing. */
+/** Returns the key that signs a state folder's links, and creates it if it is missing. */
 export function readLinkKey(stateDir: string): string {
   const path = join(stateDir, KEY_FILE);
   writePrivateFile(path, randomBytes(32).toString('base64url'), 'keep');

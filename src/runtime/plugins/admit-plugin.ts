@@ -77,7 +77,7 @@ function getPlugin({
   dialects = [],
   adapters = [],
 }: WrittenPlugin): Plugin {
-  // The schema of settings types members with a default as present, and nothing fills them into a plug-in.
+  // The settings schema types members with a default as present, and nothing fills them into a plug-in.
   const whole = detectors.map(({ examples, ...each }) => ({
     ...each,
     examples: { hits: examples.hits, misses: examples.misses ?? [] },

@@ -54,7 +54,7 @@ function buildSchemaFile(name: string, schema: Written): SchemaFile {
   return { name, text: `${JSON.stringify(schema, null, 2)}\n` };
 }
 
-/** The order of keywords in a published schema. Others follow. */
+/** The keyword order in a published schema. Other keywords follow. */
 const KEYWORDS = [
   'type',
   'const',
@@ -76,7 +76,7 @@ const KEYWORDS = [
   'properties',
 ];
 
-/** Writes the keywords of a schema in one order, however its parts were put together. */
+/** Writes a schema's keywords in one order, however its parts were put together. */
 export function orderKeywords(schema: Written): Written {
   const names = [...KEYWORDS.filter((name) => Object.hasOwn(schema, name)), ...Object.keys(schema)];
   return Object.fromEntries(names.map((name) => [name, schema[name]]));

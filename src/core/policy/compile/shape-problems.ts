@@ -18,7 +18,7 @@ import {
   NOT_AS_EXPECTED,
 } from './schema-messages.ts';
 
-/** A record that has the shape of its schema, or the problems with it. */
+/** A record that fits its schema, or the problems with it. */
 export type ReadShape<Value> =
   | { readonly value: Value; readonly problems: readonly [] }
   | { readonly value: null; readonly problems: readonly DocumentProblem[] };
