@@ -153,6 +153,7 @@ const EMPTY_VERDICT = Object.freeze({
   approval: null,
   enforced_result: null,
   taint_change: null,
+  values_change: null,
 });
 
 /** Findings in the content of a crossing, and how much of it was scanned. */
@@ -341,6 +342,7 @@ function buildVerdict(input: JudgeInput): Verdict {
     monitored: evaluation.monitored,
     enforced_result: evaluation.enforced_result,
     approval: evaluation.approval,
+    values_change: null,
     taint_change:
       decision === 'block'
         ? null

@@ -52,6 +52,7 @@ function answer({
   enforced_result: __,
   policy_hash: ___,
   taint_change: ____,
+  values_change: _____,
   ...rest
 }: Verdict): object {
   return { ...rest, data_tags: rest.data_tags.filter((tag) => !isFactTag(tag)) };

@@ -97,6 +97,7 @@ const BLOCKED = {
   fallback_used: false,
   approval: null,
   taint_change: null,
+  values_change: null,
 } as const;
 
 function isClassified(finding: Pick<JudgedFinding, 'source'>): boolean {

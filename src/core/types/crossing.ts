@@ -1,5 +1,6 @@
 import type { Boundary, Json, Phase, Tag } from './enums.ts';
 import type { Classification, Finding } from './finding.ts';
+import type { Label, ValuesSeen } from './flow.ts';
 import type { JsonSource } from './json.ts';
 import type { MemorySchema } from './policy.ts';
 
@@ -32,6 +33,10 @@ export interface Crossing {
   readonly approved_rules?: readonly string[];
   /** Taint tags of the session; absent means none. */
   readonly session_tags?: readonly Tag[];
+  /** The values that the session has seen; absent if they were not read. */
+  readonly values_seen?: ValuesSeen;
+  /** The label of the whole content, as the seam proves it, such as `user` for the words of a person. */
+  readonly content_label?: Label;
   /** Calls of this tool by this agent within the last minute, including this one; absent if calls are not counted. */
   readonly calls_last_minute?: number;
   /** The capability token that was presented; absent if there was none. */

@@ -3,6 +3,7 @@
 export * from './crossing.ts';
 export * from './enums.ts';
 export * from './finding.ts';
+export * from './flow.ts';
 export * from './policy.ts';
 export type { DocumentProblem } from './problem.ts';
 export * from './verdict.ts';

@@ -1,6 +1,7 @@
 import type { Content } from './crossing.ts';
 import type { Action, Decision, Severity, Tag } from './enums.ts';
 import type { AllowlistedFinding, Coverage, JudgedFinding, Violation } from './finding.ts';
+import type { ValuesChange } from './flow.ts';
 import type { Splice } from './json.ts';
 import type { TaintChange } from './policy.ts';
 
@@ -63,6 +64,8 @@ export interface Verdict {
   readonly enforced_result: DecisionResult | null;
   /** `null` if the session's taint tags do not change, or if no active rule reads them. */
   readonly taint_change: TaintChange | null;
+  /** `null` if the values that the session has seen do not change. */
+  readonly values_change: ValuesChange | null;
   readonly policy_hash: string;
   /** Set if an internal fault led to this verdict, which always blocks. */
   readonly fault: boolean;

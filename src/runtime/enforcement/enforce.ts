@@ -246,4 +246,5 @@ const BLOCK = {
   approval: null,
   enforced_result: null,
   taint_change: null,
+  values_change: null,
 } as const;
