@@ -28,8 +28,8 @@ policies/*.yaml: \`policies:\`, a list of rules with
   monitor), condition: {tools: [...], agents: [...], phase: request|response|message, severity_min: low|medium|high|critical}.
 contracts/*.yaml: \`contracts:\`, a list of {tool_name, description, accepts: {tags: [...], fields: [...]},
   emits: {tags: [...], fields: [...]}, side_effects: {reversible: true|false, requires_approval: true|false, egress: true|false},
-  allowed_agents: [...], max_calls_per_minute: n}. tool_name, accepts, emits and side_effects are required; accepts and emits
-  may be {}. Fields that are not listed are removed from calls and results.
+  allowed_agents: [...], max_calls_per_minute: n}. Only tool_name is required; a part that is left out
+  restricts nothing. With \`fields\`, those that are not listed are removed from calls and results.
 agents/*.yaml: \`agents:\`, a list of {agent_id, description, tools: [...], clearance_tags: [...]}.
 Common tags: secret, secret.credential, secret.token, personal, personal.pii, personal.pii.email, personal.phi,
 personal.financial, destructive, injection.

@@ -289,7 +289,7 @@ export const contractSchema = buildClosedSchema(
     enforcement,
     enabled,
   },
-  ['tool_name', 'accepts', 'emits', 'side_effects'],
+  ['tool_name'],
 );
 
 /** The identity of one agent. */

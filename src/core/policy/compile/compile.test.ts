@@ -111,7 +111,13 @@ const WRONG: Row[] = [
   [[], [{ policys: [RULE] }], 'policys', /did you mean `policy`/],
   [[], [{ version: 'v1', policy: RULE }], 'version', /must be `v1alpha1`/],
   [[], [{ policies: [RULE, { ...RULE, name: 's', tool: 'x' }] }], 'policies[1].tool', /unknown key/],
-  [[], [{ contract: { tool_name: 't' } }], 'contract.accepts', /is missing/],
+  [[], [{ contract: { accepts: {} } }], 'contract.tool_name', /is missing/],
+  [
+    [],
+    [{ contract: { tool_name: 't', side_effects: {} } }],
+    'contract.side_effects.reversible',
+    /is missing/,
+  ],
   [
     [],
     [{ contract: { ...CONTRACT, accepts: { field: ['a'] } } }],
@@ -181,7 +187,7 @@ test('an error has its path and a message, and there is no policy', () => {
     assert.match(first.message, /^(?:unknown key )?`.*[.?]$/s);
     assert.equal(first.file, rules.length > 0 && documents.length === 0 ? 'service.yaml' : 'document-0.yaml');
   }
-  assert.equal(WRONG.length, 59);
+  assert.equal(WRONG.length, 60);
 });
 
 test('every problem is reported, not only the first', () => {
@@ -318,6 +324,20 @@ test('a policy is frozen to its leaves, and its hash is of its content', () => {
   assert.equal(policy.hash, buildTestPolicy(parts).hash);
   assert.notEqual(policy.hash, buildTestPolicy({ ...parts, rules: [] }).hash);
   assert.deepEqual(JSON.parse(JSON.stringify(policy)), policy);
+});
+
+test('a contract may be a schema alone and restricts nothing else', () => {
+  const schema = { type: 'object', properties: { n: { type: 'integer' } } };
+  const [bare] = buildTestPolicy({
+    documents: [{ contract: { tool_name: 't', arguments: schema } }],
+  }).contracts;
+  const empty = {
+    ...{ tool_name: 't', arguments: schema, accepts: {}, emits: {} },
+    side_effects: { reversible: false, requires_approval: false },
+  };
+  assert.deepEqual(bare, buildTestPolicy({ documents: [{ contract: empty }] }).contracts[0]);
+  const strict = buildTestPolicy({ documents: [{ contract: { ...empty, accepts: { tags: [] } } }] });
+  assert.notDeepEqual(bare, strict.contracts[0]);
 });
 
 test('durations are milliseconds', () => {

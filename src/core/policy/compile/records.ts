@@ -36,7 +36,7 @@ export function parseContract(
 }
 
 function buildContract(written: ContractDocument, schema: Json): ToolContract {
-  const { accepts, emits, stores = {}, side_effects } = written;
+  const { accepts = {}, emits = {}, stores = {}, side_effects } = written;
   return {
     tool_name: written.tool_name,
     description: written.description ?? '',
@@ -54,18 +54,15 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
       fields: stores.fields ?? [],
       retention_ms: stores.retention === undefined ? null : parseDurationMs(stores.retention),
     },
-    side_effects: { ...buildSideEffects(side_effects) },
+    side_effects: buildSideEffects(side_effects),
     tenant_id: written.tenant_id ?? null,
     enforcement: written.enforcement ?? 'enforce',
   };
 }
 
-function buildSideEffects({
-  reversible,
-  requires_approval,
-  egress = false,
-  description = '',
-}: ContractDocument['side_effects']) {
+/** Without `side_effects` a call needs no approval, and counts as one that cannot be undone. */
+function buildSideEffects(written: ContractDocument['side_effects']): ToolContract['side_effects'] {
+  const { reversible = false, requires_approval = false, egress = false, description = '' } = written ?? {};
   return { reversible, requires_approval, egress, description };
 }
 
