@@ -107,12 +107,16 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
   };
 }
 
-/** Returns every agent that acts in a crossing: the agent, and the source agent if it is a different one. */
-export function listActingAgents(
-  crossing: Pick<Crossing, 'agent_id' | 'source_agent_id'>,
-): readonly string[] {
-  const { agent_id, source_agent_id } = crossing;
-  return source_agent_id === null || source_agent_id === agent_id ? [agent_id] : [source_agent_id, agent_id];
+/** Returns every agent that acts in a crossing, each once: those of the chain, the source agent, the agent. */
+export function listActingAgents({
+  agent_id,
+  source_agent_id,
+  principal,
+}: Pick<Crossing, 'agent_id' | 'source_agent_id' | 'principal'>): readonly string[] {
+  const last =
+    source_agent_id === null || source_agent_id === agent_id ? [agent_id] : [source_agent_id, agent_id];
+  const chain = principal?.chain ?? [];
+  return chain.length === 0 ? last : [...new Set([...chain, ...last])];
 }
 
 /** Returns whether action `a` is stricter than `b`. */

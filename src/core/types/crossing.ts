@@ -3,6 +3,7 @@ import type { Classification, Finding } from './finding.ts';
 import type { Label, ValuesSeen } from './flow.ts';
 import type { JsonSource } from './json.ts';
 import type { MemorySchema } from './policy.ts';
+import type { Principal } from './principal.ts';
 
 /**
  * Content of a crossing: text or a JSON value. With a `source`, the source text is scanned and changed by splices.
@@ -25,6 +26,8 @@ export interface Crossing {
   readonly session_id: string | null;
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
+  /** The person and the chain of agents behind the crossing; absent if nothing of both is known. */
+  readonly principal?: Principal;
   /** Name of the called tool at `action`. At the other boundaries, the tool that the caller names. */
   readonly tool: string | null;
   /** Tags that the caller declares. They are added to the tags that detectors find. */

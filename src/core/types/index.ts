@@ -5,5 +5,6 @@ export * from './enums.ts';
 export * from './finding.ts';
 export * from './flow.ts';
 export * from './policy.ts';
+export * from './principal.ts';
 export type { DocumentProblem } from './problem.ts';
 export * from './verdict.ts';

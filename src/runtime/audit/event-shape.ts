@@ -1,4 +1,5 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/enums.ts';
+import { AGENT_TIERS } from '../../core/types/principal.ts';
 import { hashContext } from './service-event.ts';
 import type { AuditEvent } from './types.ts';
 
@@ -18,6 +19,15 @@ const TEXTS_OR_NULL = [
   'source_agent_id',
   'destination_agent_id',
 ] as const satisfies readonly (keyof AuditEvent)[];
+
+/** Fields on the person and the chain, which an event has only if they are known. */
+const OPTIONAL_TEXTS = [
+  'user_id',
+  'user_email',
+  'claimed_user',
+  'trace_id',
+] as const satisfies readonly (keyof AuditEvent)[];
+const OPTIONAL_LISTS = ['groups', 'chain'] as const satisfies readonly (keyof AuditEvent)[];
 
 const WORDS: readonly (readonly [field: keyof AuditEvent, words: readonly string[]])[] = [
   ['boundary', [...BOUNDARIES, 'memory']],
@@ -60,8 +70,22 @@ export function isAuditEvent(value: unknown): value is AuditEvent {
     event.data_tags.every((tag) => typeof tag === 'string') &&
     typeof event.metadata === 'object' &&
     event.metadata !== null &&
+    hasPrincipalShape(event) &&
     isShownAction(event)
   );
+}
+
+function hasPrincipalShape(event: Record<string, unknown>): boolean {
+  const { agent_tier } = event;
+  return (
+    OPTIONAL_TEXTS.every((field) => event[field] === undefined || typeof event[field] === 'string') &&
+    OPTIONAL_LISTS.every((field) => event[field] === undefined || isTextList(event[field])) &&
+    (agent_tier === undefined || AGENT_TIERS.some((tier) => tier === agent_tier))
+  );
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 /** The most UTF-16 units in a shown action, and the most marks, that a file may hold. */

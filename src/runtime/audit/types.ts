@@ -1,4 +1,4 @@
-import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
+import type { Action, AgentTier, Boundary, Decision, Tag } from '../../core/types/index.ts';
 import type { EventCount, EventCountQuery, SessionListQuery, SessionSummary } from './count-types.ts';
 import type { WindowQueries } from './window-types.ts';
 
@@ -22,6 +22,16 @@ export interface AuditEvent {
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
   readonly caller_id: string;
+  /** The person whom a credential proved. The e-mail address is in the audit log and in no export. */
+  readonly user_id?: string;
+  readonly user_email?: string;
+  readonly groups?: readonly string[];
+  /** A name that the caller only stated. */
+  readonly claimed_user?: string;
+  /** The agents that acted, the one next to the person first. */
+  readonly chain?: readonly string[];
+  readonly agent_tier?: AgentTier;
+  readonly trace_id?: string;
   /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `hashContext` names. */
   readonly context_hash: string;
   readonly policy_hash: string;

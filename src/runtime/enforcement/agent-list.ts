@@ -15,7 +15,7 @@ export interface AgentBlock {
 
 /** Returns the block if the kill switch stops an agent that the crossing names, else `null`. Never throws. */
 export type FindAgentBlock = (
-  about: Pick<CrossingContext, 'agent_id' | 'source_agent_id' | 'destination_agent_id'>,
+  about: Pick<CrossingContext, 'agent_id' | 'source_agent_id' | 'destination_agent_id' | 'principal'>,
 ) => AgentBlock | null;
 
 /**
@@ -70,11 +70,13 @@ export function openAgentList(stateDir: string): FindAgentBlock {
       keys = null;
     }
   };
-  return ({ agent_id, source_agent_id, destination_agent_id }) => {
+  return ({ agent_id, source_agent_id, destination_agent_id, principal }) => {
     refresh();
     if (keys === null) return UNREADABLE;
     if (keys.size === 0) return null;
-    const named = [agent_id, source_agent_id, destination_agent_id].filter((name) => name !== null);
+    const named = [agent_id, source_agent_id, destination_agent_id, ...(principal?.chain ?? [])].filter(
+      (name) => name !== null,
+    );
     const blocked = named.find((name) => keys!.has(buildAgentKey(name)));
     if (blocked === undefined) return null;
     return { rule: AGENT_BLOCKED, reason: `An operator has blocked the agent \`${blocked}\`.` };

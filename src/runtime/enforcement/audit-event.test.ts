@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../../core/decision/judge.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
-import type { Crossing } from '../../core/types/index.ts';
+import { type Crossing, NO_PRINCIPAL } from '../../core/types/index.ts';
 import { buildExampleCrossing, caller, policy, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent, hashContext } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
@@ -218,4 +218,28 @@ test('a change of the service is an event of the same shape', () => {
   assert.equal(event.context_hash, hashPlainly(event));
   assert.deepEqual([event.decision, event.policy_name], ['block', 'service.policy_reload']);
   assert.deepEqual(event.metadata, { generation: 2, phase: 'policy_reload', zone: 'b' });
+});
+
+test('an event names the person and the chain', () => {
+  const user = { user_id: 'alice', user_email: 'alice@corp.test', groups: ['finance'], scopes: ['mail'] };
+  const principal = { ...NO_PRINCIPAL, user, chain: ['lead', 'agent-1'], claimed_tier: 'api' } as const;
+  const { user_id, user_email, groups, chain, agent_tier } = getEvent(
+    buildExampleCrossing('hi', { principal }),
+  );
+  assert.deepEqual(
+    { user_id, user_email, groups, chain, agent_tier },
+    {
+      user_id: 'alice',
+      user_email: 'alice@corp.test',
+      groups: ['finance'],
+      chain: ['lead', 'agent-1'],
+      agent_tier: 'api',
+    },
+  );
+  const claimed = getEvent(
+    buildExampleCrossing('hi', { principal: { ...NO_PRINCIPAL, claimed_user: 'bob' } }),
+  );
+  assert.equal(claimed.claimed_user, 'bob');
+  assert.ok(!('user_id' in claimed));
+  assert.ok(!('claimed_user' in getEvent(buildExampleCrossing('hi'))));
 });

@@ -7,7 +7,16 @@ import { collectLeafTexts } from '../../core/json/walk.ts';
 import { summarizeFindings } from '../../core/review/found-tags.ts';
 import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
 import { matchesAnyCase, normalizeTag } from '../../core/tags.ts';
-import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
+import type {
+  Boundary,
+  Content,
+  Crossing,
+  Json,
+  MemoryUse,
+  Phase,
+  Principal,
+  Verdict,
+} from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { formatTime, type HashedFields, hashContext, sortMetadata } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
@@ -82,6 +91,7 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
     source_agent_id: unhashed.source_agent_id,
     destination_agent_id: unhashed.destination_agent_id,
     caller_id: decided.caller.id,
+    ...(crossing.principal !== undefined && listPrincipalFields(crossing.principal)),
     context_hash: hashContext(unhashed),
     policy_hash: verdict.policy_hash,
     coverage: verdict.coverage.status,
@@ -92,6 +102,27 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
       decided.logged.actions ?? 'none',
       decided.typed_redaction,
     ),
+  };
+}
+
+/** Returns the fields on the person and the chain that an event has: those that are known. */
+function listPrincipalFields({
+  user,
+  claimed_user,
+  chain,
+  agent_tier,
+  claimed_tier,
+  trace_id,
+}: Principal): Partial<AuditEvent> {
+  const tier = agent_tier ?? claimed_tier;
+  return {
+    ...(user !== null && { user_id: user.user_id }),
+    ...(user !== null && user.user_email !== null && { user_email: user.user_email }),
+    ...(user !== null && user.groups.length > 0 && { groups: user.groups }),
+    ...(claimed_user !== null && { claimed_user }),
+    ...(chain.length > 0 && { chain }),
+    ...(tier !== null && { agent_tier: tier }),
+    ...(trace_id !== null && { trace_id }),
   };
 }
 

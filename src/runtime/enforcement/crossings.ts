@@ -1,4 +1,4 @@
-import type { Content, Crossing, CrossingContext, Tag } from '../../core/types/index.ts';
+import type { Content, Crossing, CrossingContext, Principal, Tag } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { CrossingCapability, PresentCapability } from './capability.ts';
 
@@ -8,6 +8,8 @@ export interface ActorContext {
   readonly agent_id: string;
   readonly source_agent_id: string | null;
   readonly session_id: string | null;
+  /** The person for whom the agent acts, and the agents in between; absent if nothing of both is known. */
+  readonly principal?: Principal;
   readonly declared_tags: readonly Tag[];
   readonly now_ms: number;
   /** The folder to which relative paths of a call refer, if it is known. */
