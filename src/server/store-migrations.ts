@@ -1,6 +1,7 @@
 import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
+import { valueMigrations } from '../runtime/enforcement/values/tables.ts';
 import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
 import { features } from './features.ts';
 
@@ -14,6 +15,7 @@ export function listMigrations(): Migrations {
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,
+      ...valueMigrations,
     },
     ...features.map(({ migrations }) => migrations),
   );

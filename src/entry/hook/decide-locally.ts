@@ -8,7 +8,8 @@ import { openAgentList } from '../../runtime/enforcement/agent-list.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
-import { openFingerprints } from '../../runtime/policies/fingerprints.ts';
+import { openValueIndex } from '../../runtime/enforcement/values/index.ts';
+import { openFingerprints, readFingerprintSecret } from '../../runtime/policies/fingerprints.ts';
 import type { HookLocation, LocalContext } from './hook-location.ts';
 import type { HookRequest, HookRuntime } from './hook-request.ts';
 import { type HookSnapshot, readHookSnapshot } from './hook-snapshot.ts';
@@ -82,6 +83,7 @@ function buildSnapshotRuntime(
       store: async () => (await fullRuntime()).store(),
       limits: snapshot.session_limits,
       timeOf: openSessionClock(),
+      values: openValueIndex(() => readFingerprintSecret(buildFingerprintSettings(snapshot))),
     },
   };
   return {

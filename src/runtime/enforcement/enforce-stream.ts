@@ -15,6 +15,7 @@ import { classifyStream } from './classify-stream.ts';
 import { NO_TEXT } from './crossings.ts';
 import {
   checkAgentBlock,
+  type DecisionContext,
   decideWithSession,
   loadConditionsOrNull,
   openDecision,
@@ -64,7 +65,7 @@ export async function enforceStream(
   const texts = openTexts(ports, conditions);
 
   // Load the session. It brackets the verdict, so this decision is open until the stream ends.
-  const decision = await beginDecision({ ...given, content: NO_TEXT }, ports, (crossing) => {
+  const decision = await beginDecision({ ...given, content: NO_TEXT }, ports, context, (crossing) => {
     // Call the classifiers, and resolve the approval.
     if (texts.isEmpty()) texts.open(crossing);
     return resolveVerdict(texts, crossing, caller, ports, conditions);
@@ -105,11 +106,12 @@ interface OpenDecision {
 async function beginDecision(
   request: Crossing,
   ports: EnforcementPorts,
+  context: DecisionContext,
   resolveAtEnd: ResolveCrossing,
 ): Promise<OpenDecision> {
   const loaded = Promise.withResolvers<Crossing>();
   const ended = Promise.withResolvers<void>();
-  const decided = decideStream(request, ports, async (crossing) => {
+  const decided = decideStream(request, ports, context, async (crossing) => {
     loaded.resolve(crossing);
     await ended.promise;
     return resolveAtEnd(crossing);
@@ -126,13 +128,14 @@ async function beginDecision(
 async function decideStream(
   request: Crossing,
   ports: EnforcementPorts,
+  context: DecisionContext,
   resolveOn: ResolveCrossing,
 ): Promise<UnrecordedRuling> {
   const agentBlock = checkAgentBlock(request, ports);
   if (agentBlock !== null) return agentBlock;
   const { policy } = ports;
   const needs = findSessionNeeds(request, policy, findContract(request, policy));
-  return needs === null ? resolveOn(request) : decideWithSession(request, needs, resolveOn, ports);
+  return needs === null ? resolveOn(request) : decideWithSession(request, needs, resolveOn, ports, context);
 }
 
 /**

@@ -72,7 +72,9 @@ export async function decideCrossing(
   const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approvalContext);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
-  const decided = await (needs === null ? resolve(given) : decideWithSession(given, needs, resolve, ports));
+  const decided = await (needs === null
+    ? resolve(given)
+    : decideWithSession(given, needs, resolve, ports, context));
 
   // Record.
   return { ...decided, recorded: recordRuling(decided, scan_ms(), context) };
@@ -187,10 +189,11 @@ export async function decideWithSession(
   needs: SessionNeeds,
   decide: (crossing: Crossing) => Promise<UnrecordedRuling>,
   { policy, sessions, onSessionFault }: EnforcementPorts,
+  { event_id, caller }: DecisionContext,
 ): Promise<UnrecordedRuling> {
   try {
     if (sessions === undefined) throw new Error('No session store is configured.');
-    return await decideInSession(crossing, needs, sessions, decide);
+    return await decideInSession(crossing, needs, sessions, { event_id, caller_id: caller.id }, decide);
   } catch (fault) {
     const reason = explainSessionFault(fault);
     if (reason.fault) onSessionFault?.(fault);

@@ -57,11 +57,19 @@ export function findFingerprintProblem(config: KeyPlace, { detection }: Policy):
  * (mode 0600) if it is missing.
  */
 export function ensureFingerprints(config: KeyPlace): Fingerprinter {
+  return createFingerprinter(readFingerprintSecret(config));
+}
+
+/**
+ * Returns the key of fingerprints, from which other keys are derived. Creates the key file if it is missing.
+ * @throws StartFailure `state_unusable` if the file holds something else
+ */
+export function readFingerprintSecret(config: KeyPlace): string {
   const present = readKey(config);
-  if (present !== null) return createFingerprinter(present);
+  if (present !== null) return present;
   writePrivateFile(getFingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
   const made = readKey(config);
-  if (made !== null) return createFingerprinter(made);
+  if (made !== null) return made;
   const path = getFingerprintKeyPath(config.state_dir);
   throw new StartFailure(
     'state_unusable',

@@ -1,11 +1,12 @@
 import type { Store } from '../../../platform/store/index.ts';
+import { deleteExpiredValues } from '../values/delete-values.ts';
 import type { SessionLimits } from './types.ts';
 
 const BATCH = 500;
 /** The time after which a count without calls is deleted; longer than a minute, because clocks may differ. */
 const COUNT_MS = 3_600_000;
 
-/** Deletes a batch of expired sessions and of counts without calls. Returns `true` if more are left. */
+/** Deletes a batch of expired sessions, of the values that they have seen, and of counts without calls. Returns `true` if more are left. */
 export async function deleteExpiredSessions(
   store: Store,
   limits: SessionLimits,
@@ -13,7 +14,8 @@ export async function deleteExpiredSessions(
 ): Promise<boolean> {
   const sessions = await forgetExpired(store, limits, nowMs);
   const counts = await forgetCounts(store, nowMs);
-  return sessions === BATCH || counts === BATCH;
+  const values = await deleteExpiredValues(store, limits, nowMs, BATCH);
+  return [sessions, counts, values].includes(BATCH);
 }
 
 async function forgetExpired(

@@ -2,9 +2,11 @@ import type { ContractMatch } from '../../../core/decision/contracts.ts';
 import { usesSessionTags } from '../../../core/decision/taint.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
+import { usesValues } from '../values/uses-values.ts';
 import { countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
+import { loadSessionValues, type ValuesContext } from './values.ts';
 
 /** A decision on a crossing with its session's state. */
 interface SessionDecision {
@@ -16,6 +18,8 @@ interface SessionDecision {
 export interface SessionNeeds {
   /** True if a rule of the tenant depends on taint tags. */
   readonly uses_tags: boolean;
+  /** True if a contract of the tenant depends on where values come from. */
+  readonly uses_values: boolean;
   /** The tool's call limit; `null` if it has none. */
   readonly limit: CallsLimit | null;
 }
@@ -27,8 +31,10 @@ export function findSessionNeeds(
   contract: ContractMatch,
 ): SessionNeeds | null {
   const usesTags = usesSessionTags(policy, crossing.tenant_id);
+  const usesSeen = usesValues(policy, crossing.tenant_id);
   const limit = getCallsLimit(crossing, contract);
-  return usesTags || limit !== null ? { uses_tags: usesTags, limit } : null;
+  if (!usesTags && !usesSeen && limit === null) return null;
+  return { uses_tags: usesTags, uses_values: usesSeen, limit };
 }
 
 /** The call limit of a tool, and the name under which its calls are counted. */
@@ -45,22 +51,29 @@ function getCallsLimit({ phase }: Crossing, contract: ContractMatch): CallsLimit
 }
 
 /**
- * Loads the session's taint tags and the tool's call count, decides, and makes the changes to both durable. If
- * the count cannot be taken because another call used the last place, it decides again.
+ * Loads the session's taint tags, the values that it has seen and the tool's call count, decides, and makes the changes
+ * durable. If the count cannot be taken because another call used the last place, it decides again.
  *
  * @throws SessionFull, StoreFailure: the caller must block then
  */
 export async function decideInSession<Decision extends SessionDecision>(
   given: Crossing,
-  { uses_tags, limit }: SessionNeeds,
-  { store: open, limits, timeOf }: SessionPorts,
+  { uses_tags, uses_values, limit }: SessionNeeds,
+  { store: open, limits, timeOf, values: index }: SessionPorts,
+  context: ValuesContext,
   decide: (crossing: Crossing) => Promise<Decision>,
 ): Promise<Decision> {
   const store = await open();
   const nowMs = timeOf(given.now_ms);
-  const session = uses_tags ? await readSession(store, { ...given, now_ms: nowMs }, limits) : NO_SESSION;
+  const atTime = { ...given, now_ms: nowMs };
+  const session = uses_tags ? await readSession(store, atTime, limits) : NO_SESSION;
+  if (uses_values && index === undefined) throw new Error('No index of values is configured.');
+  const values =
+    uses_values && index !== undefined
+      ? await loadSessionValues(store, atTime, context, index, limits)
+      : null;
   const crossing: Crossing = {
-    ...given,
+    ...(values === null ? given : values.addTo(given)),
     ...(uses_tags && { session_tags: session.tags }),
     ...(limit !== null && {
       calls_last_minute: await readRecentCalls(store, { ...given, tool: limit.tool }),
@@ -70,8 +83,9 @@ export async function decideInSession<Decision extends SessionDecision>(
   if (first.verdict.decision === 'block') return first;
   const decided = limit === null ? first : await applyCallLimit(store, first, limit, decide);
   const { decision, taint_change } = decided.verdict;
-  if (decision !== 'block' && taint_change !== null)
-    await saveSession(store, { ...given, now_ms: nowMs }, session, taint_change, limits);
+  if (decision === 'block') return decided;
+  if (taint_change !== null) await saveSession(store, atTime, session, taint_change, limits);
+  await values?.save(given, decided.verdict);
   return decided;
 }
 
@@ -94,6 +108,7 @@ async function applyCallLimit<Decision extends SessionDecision>(
 export function explainSessionFault(fault: unknown): Pick<Verdict, 'rule' | 'reason' | 'fault'> {
   if (fault instanceof SessionFull)
     return { rule: 'limit.session_tags', reason: fault.message, fault: false };
-  const reason = 'The session tags or the call count could not be read or stored, so it blocks.';
+  const reason =
+    'The session tags, the values seen or the call count could not be read or stored, so it blocks.';
   return { rule: 'fault.store', reason, fault: true };
 }

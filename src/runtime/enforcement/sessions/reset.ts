@@ -2,6 +2,7 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { Caller } from '../../access/types.ts';
 import type { AuditPorts } from '../../audit/service-event.ts';
 import { buildServiceEvent, type ServiceChange } from '../../audit/service-event.ts';
+import { deleteSessionValues } from '../values/delete-values.ts';
 import type { SessionResetTarget } from './types.ts';
 
 /** The store, the clock and the audit log that a reset uses. */
@@ -10,7 +11,7 @@ export interface SessionResetPorts extends AuditPorts {
 }
 
 /**
- * Clears the taint tags and returns the number of sessions that had some. A reset that cannot be recorded does
+ * Clears the taint tags and the values seen, and returns the number of sessions that had tags. A reset that cannot be recorded does
  * not happen.
  *
  * @throws StoreFailure
@@ -37,6 +38,7 @@ export async function resetSession(
         .where('session_id', '=', session_id ?? '')
         .where('agent_id', '=', row.agent_id)
         .execute();
+    await deleteSessionValues(trx, { tenant_id, session_id: session_id ?? '', agent_id });
     const count = found.filter(({ tags }) => tags !== '[]').length;
     await ports.record(buildServiceEvent(getChange(target, count, caller, ports)));
     return count;

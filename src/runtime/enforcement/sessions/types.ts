@@ -1,4 +1,5 @@
 import type { Store } from '../../../platform/store/index.ts';
+import type { ValueIndex } from '../values/index.ts';
 
 /** The lifetime of a session. */
 export interface SessionLimits {
@@ -14,6 +15,8 @@ export interface SessionPorts {
   readonly limits: SessionLimits;
   /** Converts a time of day to session time; see `openSessionClock`. */
   readonly timeOf: (nowMs: number) => number;
+  /** The values that sessions have seen; without it, decisions that depend on them are blocked. */
+  readonly values?: ValueIndex;
 }
 
 /** The sessions to reset. */

@@ -1,0 +1,83 @@
+import { listActingAgents } from '../../../core/decision/rules.ts';
+import { covers } from '../../../core/tags.ts';
+import type { Crossing, Verdict } from '../../../core/types/index.ts';
+import type { Store } from '../../../platform/store/index.ts';
+import { AGENT_SEPARATOR, type LoadedValues, type ValueIndex, type ValuesOwner } from '../values/index.ts';
+import type { SessionLimits } from './types.ts';
+
+/** The decision that values are read and saved for. */
+export interface ValuesContext {
+  readonly event_id: string;
+  readonly caller_id: string;
+}
+
+/** The values of the session of one decision. */
+export interface SessionValues {
+  /** Returns the crossing with the values, and without a label that its session cannot have. */
+  readonly addTo: (crossing: Crossing) => Crossing;
+  /** Makes the additions of an allowed crossing durable. @throws StoreFailure, Error */
+  readonly save: (crossing: Crossing, verdict: Verdict) => Promise<void>;
+}
+
+/** Reads the values that the session of a crossing has seen. @throws StoreFailure, Error */
+export async function loadSessionValues(
+  store: Store,
+  crossing: Crossing,
+  { caller_id, event_id }: ValuesContext,
+  index: ValueIndex,
+  limits: SessionLimits,
+): Promise<SessionValues> {
+  const owner = getOwner(crossing, caller_id);
+  const load = (which: ValuesOwner) => index.load(store, which, crossing.now_ms, limits);
+  // Calls outside any session belong to no task, so that a value of one conversation permits nothing in another.
+  const loaded = crossing.session_id === null ? index.createEmpty(owner) : await load(owner);
+  const speaks = isSpoken(crossing) && !hasParent(crossing, loaded);
+  return {
+    addTo: ({ content_label, ...about }) => ({
+      ...about,
+      values_seen: loaded.seen,
+      ...(content_label !== undefined && (speaks || !isUserLabel(content_label)) && { content_label }),
+    }),
+    save: async (decided, { values_change }) => {
+      if (crossing.session_id === null) return;
+      const receiver = getReceiver(decided, owner);
+      const origin = receiver !== owner ? 'agent' : speaks ? 'user' : null;
+      if (values_change === null && origin === null) return;
+      const { add, end } = values_change ?? { add: [], end: [] };
+      const target = receiver === owner ? loaded : await load(receiver);
+      await index.save(store, target, { add, end, event_id, origin }, crossing.now_ms, limits);
+    },
+  };
+}
+
+function getOwner(crossing: Crossing, callerId: string): ValuesOwner {
+  const { tenant_id, session_id } = crossing;
+  return {
+    tenant_id,
+    session_id: session_id ?? '',
+    agent_id: listActingAgents(crossing).join(AGENT_SEPARATOR),
+    caller_id: callerId,
+    user_id: '',
+  };
+}
+
+/** Returns the session that receives the content if it passes. For a message, that is the receiver's session. */
+function getReceiver({ phase, destination_agent_id }: Crossing, owner: ValuesOwner): ValuesOwner {
+  const isMessage = phase === 'message' && destination_agent_id !== null;
+  return isMessage && destination_agent_id !== owner.agent_id
+    ? { ...owner, agent_id: destination_agent_id }
+    : owner;
+}
+
+function isSpoken({ content_label }: Crossing): boolean {
+  return content_label !== undefined && isUserLabel(content_label);
+}
+
+function isUserLabel(label: string): boolean {
+  return covers('user', label);
+}
+
+/** Returns whether another agent gave the session its task. The words that it gets are not a person's then. */
+function hasParent(crossing: Crossing, { origin }: LoadedValues): boolean {
+  return origin === 'agent' || listActingAgents(crossing).length > 1;
+}

@@ -1,0 +1,48 @@
+import type { Transaction } from 'kysely';
+import type { Store, StoreTables } from '../../../platform/store/index.ts';
+import { AGENT_SEPARATOR } from './index.ts';
+
+/** Deletes a batch of the values of expired sessions. Returns the number of deleted rows. */
+export async function deleteExpiredValues(
+  { db }: Store,
+  { idle_ms, age_ms }: { readonly idle_ms: number; readonly age_ms: number },
+  nowMs: number,
+  batch: number,
+): Promise<number> {
+  const expired = await db
+    .selectFrom('values_seen')
+    .select(['tenant_id', 'session_id', 'agent_id', 'caller_id', 'user_id', 'version', 'seen_ms'])
+    .where((row) => row.or([row('seen_ms', '<', nowMs - idle_ms), row('started_ms', '<', nowMs - age_ms)]))
+    .limit(batch)
+    .execute();
+  for (const row of expired)
+    await db
+      .deleteFrom('values_seen')
+      // A session that was used again meanwhile stays.
+      .where(({ and }) => and(row))
+      .execute();
+  return expired.length;
+}
+
+/** Deletes the values of a session, for one agent or, with `null`, for all. */
+export async function deleteSessionValues(
+  trx: Transaction<StoreTables>,
+  {
+    tenant_id,
+    session_id,
+    agent_id,
+  }: { readonly tenant_id: string; readonly session_id: string; readonly agent_id: string | null },
+): Promise<void> {
+  const rows = await trx
+    .selectFrom('values_seen')
+    .select(['agent_id', 'caller_id', 'user_id'])
+    .where('tenant_id', '=', tenant_id)
+    .where('session_id', '=', session_id)
+    .execute();
+  for (const row of rows)
+    if (agent_id === null || row.agent_id.split(AGENT_SEPARATOR).includes(agent_id))
+      await trx
+        .deleteFrom('values_seen')
+        .where(({ and }) => and({ tenant_id, session_id, ...row }))
+        .execute();
+}

@@ -1,0 +1,32 @@
+import { bytes, count, text, time } from '../../../platform/store/columns.ts';
+import { createTables, defineTable, type Rows } from '../../../platform/store/define-table.ts';
+
+declare module '../../../platform/store/tables.ts' {
+  interface StoreTables extends Rows<typeof valueTables> {}
+}
+
+/** The values that a session has seen, as keyed hashes. */
+const valuesSeen = defineTable(
+  'values_seen',
+  {
+    tenant_id: text({ key: true }),
+    session_id: text({ key: true }),
+    agent_id: text({ key: true }),
+    /** The credential. Another one that names the same session gets its own row. */
+    caller_id: text({ key: true }),
+    /** Empty if no person is proved. */
+    user_id: text({ key: true }),
+    /** Rises with every change. A new row begins with a random number, so that no cached copy of an earlier row matches. */
+    version: count(),
+    /** See `value-log.ts`. */
+    entries: bytes(),
+    started_ms: time(),
+    /** The time of the last use, precise to a tenth of the idle time. */
+    seen_ms: time(),
+  },
+  { indexes: { values_seen_last: ['seen_ms'], values_seen_started: ['started_ms'] } },
+);
+
+const valueTables = [valuesSeen] as const;
+
+export const valueMigrations = createTables('values_seen', valueTables);
