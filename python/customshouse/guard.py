@@ -116,6 +116,11 @@ class _Guarding:
         problem = None if isinstance(text, str) else f"a text of the type `{type(text).__name__}`"
         return _Request(Check(operation, self.body({"text": text, **context, **about})), text, text, problem)
 
+    def prompt(self, text: str, tool: str | None, subject: Body) -> _Request:
+        request = self.text("scan_input", text, tool, subject)
+        request.check.body["context"] = {**request.check.body.get("context", {}), "origin": "user"}
+        return request
+
     def message(self, text: str, sender: str, receiver: str, subject: Body) -> _Request:
         # The sender acts, whichever agent the guard belongs to.
         agents = {"source_agent_id": sender, "destination_agent_id": receiver}
@@ -235,6 +240,10 @@ class Protection:
     def __init__(self, guarding: _Guarding) -> None:
         self._guarding = guarding
 
+    def prompt(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> str:
+        """Return the words of a person that may enter the agent."""
+        return self._run(self._guarding.prompt(text, tool, dict(subject)))
+
     def input(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> str:
         """Return the text that may enter the agent."""
         return self._run(self._guarding.text("scan_input", text, tool, dict(subject)))
@@ -268,6 +277,10 @@ class AsyncProtection:
 
     def __init__(self, guarding: _Guarding) -> None:
         self._guarding = guarding
+
+    async def prompt(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> str:
+        """Return the words of a person that may enter the agent."""
+        return await self._run(self._guarding.prompt(text, tool, dict(subject)))
 
     async def input(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> str:
         """Return the text that may enter the agent."""
@@ -338,6 +351,14 @@ class Guard:
         """Send the decisions that wait for a service. Return `False` if it does not confirm them in time."""
         reporter = getattr(self._guarding.backend, "reporter", None)
         return True if reporter is None else reporter.flush()
+
+    def prompt(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> Verdict:
+        """Check the words of a person, whose values the agent may then use.
+
+        A service takes them only with a key that has the permission `prompts:speak`. Text from anywhere else belongs in
+        `input`.
+        """
+        return self._run(self._guarding.prompt(text, tool, dict(subject)))
 
     def input(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> Verdict:
         """Check a text that is about to enter the agent."""
@@ -432,6 +453,10 @@ class AsyncGuard:
             lambda name, body: run_async(guarding.advise(name, body), guarding.backend)
         )
         """The advisors of the service."""
+
+    async def prompt(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> Verdict:
+        """Check the words of a person. See `Guard.prompt`."""
+        return await self._run(self._guarding.prompt(text, tool, dict(subject)))
 
     async def input(self, text: str, *, tool: str | None = None, **subject: Unpack[Subject]) -> Verdict:
         """Check a text that is about to enter the agent."""

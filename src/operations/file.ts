@@ -80,6 +80,7 @@ export const scanFile = defineOperation({
     const crossing = {
       ...readTextCrossing('input', content, input, context),
       is_from_outside: true,
+      content_label: 'untrusted.file',
     } as const;
     const ruling = await runCheck(
       { crossing, endpoint: 'scan_file', approval_request_id: input.approval_request_id },

@@ -1,8 +1,9 @@
 import { Type } from '../core/schema.ts';
-import type { Content, Json } from '../core/types/index.ts';
+import type { Content, Crossing, Json, Label } from '../core/types/index.ts';
 import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runtime/enforcement/crossings.ts';
 import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
+import { resultOrigin } from './content-label.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { buildVerdictReply, findChangedContent } from './reply.ts';
 import {
@@ -66,6 +67,7 @@ export const interceptTool = defineOperation({
         Type.Unknown({ description: 'The result, any JSON value; needed when `phase` is `response`.' }),
       ),
       ...routing,
+      context: Type.Optional(Type.Object({ ...whoContext.properties, origin: Type.Optional(resultOrigin) })),
       capability_token_id: Type.Optional(
         Type.Nullable(capabilityToken, {
           description:
@@ -122,6 +124,7 @@ export const interceptTool = defineOperation({
     const phase = input.phase ?? 'request';
     const isWrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
     if (isWrong) throw buildPhaseRefusal(phase);
+    const label = readResultLabel(phase, input.context?.origin);
     const subject = resolveSubject(input, context);
     const acting = buildActor(input, subject, context.runtime);
     // An empty string still counts as a presented token, so it is checked and not skipped.
@@ -130,7 +133,7 @@ export const interceptTool = defineOperation({
     const { caller, runtime } = context;
     const capability =
       token === null ? null : await presentForCall(token, use, acting, caller, runtime.presentCapability);
-    const crossing = buildToolCrossing(acting, {
+    const built = buildToolCrossing(acting, {
       phase,
       tool: input.tool,
       content:
@@ -138,6 +141,7 @@ export const interceptTool = defineOperation({
       destination_agent_id: dropBlankName(input.destination_agent_id),
       capability,
     });
+    const crossing: Crossing = label === null ? built : { ...built, content_label: label };
     const ruling = await runCheck(
       {
         crossing,
@@ -233,6 +237,16 @@ export function getArguments(input: { readonly input?: unknown }, context: Conte
 }
 
 /** Builds the refusal for a body with the content of the wrong phase, because only one of the two is judged. */
+/** @throws Refusal if the call is no result, because the origin of arguments is that of their values */
+function readResultLabel(phase: 'request' | 'response', origin: string | null | undefined): Label | null {
+  const label = dropBlankName(origin);
+  if (label === null || phase === 'response') return label;
+  const message = 'is known only when `phase` is `response`';
+  throw new Refusal('invalid_request', `\`context.origin\` ${message}.`, [
+    { path: 'context.origin', message },
+  ]);
+}
+
 function buildPhaseRefusal(phase: 'request' | 'response'): Refusal {
   const message =
     phase === 'response'

@@ -45,6 +45,8 @@ export interface ServiceRuntime extends AuditQueries {
     readonly state_dir: string;
   };
   readonly now_ms: () => number;
+  /** SHA-256 of the prompts that the configuration lists, in hex. */
+  readonly operator_prompts: ReadonlySet<string>;
   /** Configured users and their access. If empty, the default users apply. */
   readonly users: readonly User[];
   /** Finds the user by a session cookie; `null` if it is not valid. Without accounts, it never is. */

@@ -3,6 +3,7 @@ import type { Content, Crossing } from '../core/types/index.ts';
 import { buildTextCrossing, buildUnknownActor } from '../runtime/enforcement/crossings.ts';
 import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
+import { contentOrigin, resolveContentLabel } from './content-label.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { buildTextReply, buildVerdictReply, findChangedContent } from './reply.ts';
 import {
@@ -24,7 +25,23 @@ export const aboutText = {
   approval_request_id: Type.Optional(approvalRequestId),
 } as const;
 
+/** Members of every scan of a text that enters an agent. */
+const aboutInput = {
+  ...aboutText,
+  context: Type.Optional(Type.Object({ ...checkContext.properties, origin: Type.Optional(contentOrigin) })),
+} as const;
+
 type AboutText = ObjectValue<typeof aboutText>;
+
+/** Builds the crossing of a text that enters an agent, with the label that the caller may state. */
+function readInputCrossing(
+  content: Content,
+  input: ObjectValue<typeof aboutInput>,
+  context: Context,
+): Crossing {
+  const crossing = readTextCrossing('input', content, input, context);
+  return { ...crossing, ...resolveContentLabel(input.context?.origin, crossing, context) };
+}
 
 /** Builds an `input` or `output` crossing from a text. */
 export function readTextCrossing(
@@ -57,7 +74,7 @@ export const scanInput = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody(Type.Object({ text: Type.String(), ...aboutText })),
+  input: checkBody(Type.Object({ text: Type.String(), ...aboutInput })),
   output: Type.Object({
     ...verdictProperties,
     modified_text: Type.Optional(
@@ -89,7 +106,7 @@ export const scanInput = defineOperation({
     coverage: 'full',
   },
   async run(input, context) {
-    const crossing = readTextCrossing('input', { kind: 'text', text: input.text }, input, context);
+    const crossing = readInputCrossing({ kind: 'text', text: input.text }, input, context);
     const ruling = await runCheck(
       { crossing, endpoint: 'scan_input', approval_request_id: input.approval_request_id },
       context,
@@ -108,7 +125,7 @@ export const scanStructured = defineOperation({
   counts_checks: true,
   needs: 'policy',
   check_body: {},
-  input: checkBody(Type.Object({ payload: Type.Unknown({ description: 'Any JSON value.' }), ...aboutText })),
+  input: checkBody(Type.Object({ payload: Type.Unknown({ description: 'Any JSON value.' }), ...aboutInput })),
   output: Type.Object({
     ...verdictProperties,
     modified_payload: Type.Optional(
@@ -142,7 +159,7 @@ export const scanStructured = defineOperation({
   },
   async run(input, context) {
     const content = readContentMember(input, 'payload', context);
-    const crossing = readTextCrossing('input', content, input, context);
+    const crossing = readInputCrossing(content, input, context);
     const ruling = await runCheck(
       { crossing, endpoint: 'scan_structured', approval_request_id: input.approval_request_id },
       context,

@@ -16,7 +16,7 @@ export interface CheckBody {
   readonly source_agent_id?: string | undefined;
   readonly destination_agent_id?: string | undefined;
   readonly data_tags?: readonly string[] | undefined;
-  readonly context?: { readonly tool?: string } | undefined;
+  readonly context?: { readonly tool?: string; readonly origin?: 'user' } | undefined;
   readonly approval_request_id?: string | undefined;
   readonly capability_token_id?: string | undefined;
   readonly capability_action?: string | undefined;

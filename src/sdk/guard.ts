@@ -21,7 +21,12 @@ import type {
 export interface Guard {
   /** `client` asks a service; `local` decides in this process. */
   readonly kind: 'client' | 'local';
-  /** Checks a text that is about to enter the agent: a prompt, a document, a user's message. */
+  /**
+   * Checks the words of a person, whose values the agent may then use. A service takes them only with a key that has the
+   * permission `prompts:speak`. Text from anywhere else belongs in `input`.
+   */
+  readonly prompt: (text: string, subject?: SubjectOptions) => Promise<GuardVerdict>;
+  /** Checks a text that is about to enter the agent: a document, or a prompt that no person is known to have written. */
   readonly input: (text: string, subject?: SubjectOptions) => Promise<GuardVerdict>;
   /** Checks a JSON value that is about to enter the agent. */
   readonly structured: (payload: unknown, subject?: SubjectOptions) => Promise<GuardVerdict>;
@@ -72,6 +77,7 @@ export type StreamSubject = SubjectOptions & { readonly boundary?: 'input' | 'ou
  * throw `ApprovalRequiredError`, as `on_approval` says.
  */
 export interface GuardProtection {
+  readonly prompt: (text: string, subject?: SubjectOptions) => Promise<string>;
   readonly input: (text: string, subject?: SubjectOptions) => Promise<string>;
   readonly output: (text: string, subject?: SubjectOptions) => Promise<string>;
   readonly tool: <Input>(tool: string, input: Input, subject?: SubjectOptions) => Promise<Input>;
@@ -128,6 +134,7 @@ function buildGuard(state: GuardState): Guard {
   };
   return {
     kind: backend.kind,
+    prompt: (text, subject) => checked(buildPromptCheck(text, subject)),
     input: (text, subject) => checked(buildTextCheck('scan_input', text, subject)),
     structured: (payload, subject) =>
       checked(buildValueCheck('scan_structured', 'payload', payload, {}, subject)),
@@ -138,6 +145,7 @@ function buildGuard(state: GuardState): Guard {
     stream: (source, subject) => guardStream(state, source, subject),
     openStream: (subject) => openGuardStream(state, subject),
     protect: {
+      prompt: (text, subject) => protectValue(state, buildPromptCheck(text, subject), text),
       input: (text, subject) => protectValue(state, buildTextCheck('scan_input', text, subject), text),
       output: (text, subject) => protectValue(state, buildTextCheck('guard_output', text, subject), text),
       tool: (tool, input, subject) => protectValue(state, callCheck(tool, input, subject), input),
@@ -186,6 +194,11 @@ function buildTextCheck(
 ): Check {
   const context = tool === undefined ? undefined : { tool };
   return { operation, body: { text, ...subject, context }, changed: 'modified_text' };
+}
+
+function buildPromptCheck(text: string, subject?: SubjectOptions): Check {
+  const check = buildTextCheck('scan_input', text, subject);
+  return { ...check, body: { ...check.body, context: { ...check.body.context, origin: 'user' } } };
 }
 
 function buildMessageCheck(text: string, { tool: _, ...subject }: MessageSubject): Check {

@@ -31,6 +31,7 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly approval_request_id?: string | null;
@@ -71,6 +72,7 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly approval_request_id?: string | null;
@@ -153,6 +155,7 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly source_agent_id?: string | null;

@@ -136,6 +136,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...{ version: parts.version, mode: config.server.mode, started_ms: parts.started_ms },
     limits: buildLimits(config),
     ...{ now_ms, users: config.dashboard.users },
+    operator_prompts: new Set(config.flow.operator_prompts),
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazyEnforce.enforce,

@@ -108,7 +108,13 @@ test('unknown names, and names that every object has, are no permissions', () =>
 test('every row ran', () => assert.equal(ROWS.length, 26));
 
 test('no user may decide or change by a name alone', () => {
-  const deciding: readonly Permission[] = [...OPERATOR_PERMISSIONS, 'check', 'secrets:resolve', 'memory:use'];
+  const deciding: readonly Permission[] = [
+    ...OPERATOR_PERMISSIONS,
+    'check',
+    'prompts:speak',
+    'secrets:resolve',
+    'memory:use',
+  ];
   for (const role of expectRows(6, ROLES)) {
     const user = identifyUser(LOOPBACK_CALLER, 'u', [{ user_id: 'u', role, tenants: ['*'] }]);
     assert.ok('permissions' in user && user.permissions.length > 0, role);

@@ -1,6 +1,6 @@
 import {
-  OPERATOR_PERMISSIONS,
   type Permission,
+  PROVED_PERMISSIONS,
   ROLE_PERMISSIONS,
   type Role,
   SERVICE_PERMISSIONS,
@@ -19,9 +19,7 @@ export function findRolePermissions(
 
 /** Returns the permissions of a user whom a header names: to read, and nothing else. */
 function findReadPermissions(role: Role, tenants: Caller['tenants']): readonly Permission[] {
-  return findRolePermissions([role], tenants).filter(
-    (one) => one !== 'check' && !OPERATOR_PERMISSIONS.includes(one),
-  );
+  return findRolePermissions([role], tenants).filter((one) => !PROVED_PERMISSIONS.includes(one));
 }
 
 /** Returns whether the caller is a user with a session, whom no header renames. */

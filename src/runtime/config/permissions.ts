@@ -2,6 +2,7 @@
 export const PERMISSIONS = [
   'check',
   'memory:use',
+  'prompts:speak',
   'policy:read',
   'audit:import',
   'audit:read_own',
@@ -64,6 +65,12 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
 ];
 
 /**
+ * The permissions that a credential or a sign-in must prove. A name that a program on this machine states never has
+ * them.
+ */
+export const PROVED_PERMISSIONS: readonly Permission[] = [...OPERATOR_PERMISSIONS, 'check', 'prompts:speak'];
+
+/**
  * The permissions on things that belong to no tenant. A user of particular tenants does not get them, whatever the role
  * is.
  */
@@ -115,6 +122,7 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   policy_editor: [
     ...VIEW,
     'check',
+    'prompts:speak',
     'intelligence:recommend',
     'intelligence:compliance',
     'intelligence:auto-config',

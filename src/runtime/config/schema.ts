@@ -17,6 +17,7 @@ import {
   injectionDetectionSchema,
   secretDetectionSchema,
 } from './schema-detection.ts';
+import { flowSchema } from './schema-flow.ts';
 import { logSchema } from './schema-log.ts';
 import { mcpSchema } from './schema-mcp.ts';
 import { memorySectionSchema } from './schema-memory.ts';
@@ -317,6 +318,7 @@ export const configSchema = buildSection(
         default: {},
       },
     ),
+    flow: flowSchema,
     storage: buildSection(
       {
         url: Type.Optional(

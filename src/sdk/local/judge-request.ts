@@ -53,6 +53,7 @@ export function buildRequestContext(
     tool: isMessage ? AGENT_MESSAGE : aboutTool,
     declared_tags: isAction ? (body.data_tags ?? []).map((tag) => tag.toLowerCase()) : [],
     now_ms: nowMs,
+    ...(!isAction && body.context?.origin === 'user' && { content_label: 'user' }),
   };
 }
 

@@ -94,7 +94,9 @@ function openWriter(log: ValueLog, eventId: string) {
   const ended = new Set(log.ended);
   const added = new Set<string>();
   let event: number | null = null;
-  const write = (part: Buffer): void => void parts.push(part);
+  const write = (part: Buffer): void => {
+    parts.push(part);
+  };
   const markFull = (quota: ValueQuota): void => {
     if (full.has(quota)) return;
     full.add(quota);
@@ -122,12 +124,18 @@ function openWriter(log: ValueLog, eventId: string) {
       if (!HASH.test(hash)) throw new Error('a hash of a value has 16 hex digits');
       const quota = getQuota(form, given);
       const number = getLabel(given);
-      if (number === null) return markFull(quota);
+      if (number === null) {
+        markFull(quota);
+        return;
+      }
       const key = `${hash} ${number}`;
       const isKnown =
         log.labels_by_hash.get(hash)?.some(({ label }) => labels.get(label) === number) ?? false;
       if (isKnown || added.has(key)) return;
-      if (counts[quota] >= VALUES_MAX[quota]) return markFull(quota);
+      if (counts[quota] >= VALUES_MAX[quota]) {
+        markFull(quota);
+        return;
+      }
       counts[quota] += 1;
       added.add(key);
       const record = Buffer.alloc(VALUE_BYTES);
