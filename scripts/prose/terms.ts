@@ -132,7 +132,8 @@ export const terms: readonly RefusedTerm[] = [
     accepts: 'Two matching rules decide the tag.',
   },
   {
-    pattern: 'speaks?|spoke|spoken|speaking',
+    // `prompts:speak` is a permission.
+    pattern: '(?<!prompts:)(?:speaks?|spoke|spoken|speaking)',
     use: 'match, apply; of a protocol: use',
     refuses: 'The second rule speaks before it.',
     accepts: 'The second rule matches first.',

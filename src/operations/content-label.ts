@@ -6,7 +6,7 @@ import { dropBlankName } from './subject.ts';
 
 const UNTRUSTED = 'untrusted(?:\\.[a-z0-9_-]+)+';
 
-/** Whose words a text is, as its caller states. */
+/** The author of a text, as its caller states. */
 export const contentOrigin = Type.Nullable(
   Type.String({ maxLength: 128, pattern: `^(?:user|operator|${UNTRUSTED})?$` }),
   {

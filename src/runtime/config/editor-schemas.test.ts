@@ -135,6 +135,7 @@ const full = {
   },
   state_dir: 's',
   sessions: { idle_timeout: '1h', age_max: '2d' },
+  flow: { operator_prompts: ['a'.repeat(64)], llm_user_role: 'trust' },
   storage: { url: 'sqlite:x' },
   approvals: {
     ttl_max: '1h',

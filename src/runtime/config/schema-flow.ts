@@ -1,6 +1,6 @@
 import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 
-/** `flow`: where values come from. */
+/** `flow`: the origins of values. */
 export const flowSchema = buildSection(
   {
     operator_prompts: Type.Array(
@@ -22,7 +22,7 @@ export const flowSchema = buildSection(
     }),
   },
   {
-    description: 'Where the values of tool calls come from. A change needs a restart.',
+    description: 'Origins of the values in tool calls. A change needs a restart.',
     default: {},
   },
 );

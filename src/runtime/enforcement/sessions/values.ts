@@ -51,13 +51,13 @@ export async function loadSessionValues(
 }
 
 function getOwner(crossing: Crossing, callerId: string): ValuesOwner {
-  const { tenant_id, session_id } = crossing;
+  const { tenant_id, session_id, principal } = crossing;
   return {
     tenant_id,
     session_id: session_id ?? '',
     agent_id: listActingAgents(crossing).join(AGENT_SEPARATOR),
     caller_id: callerId,
-    user_id: '',
+    user_id: principal?.user?.user_id ?? '',
   };
 }
 

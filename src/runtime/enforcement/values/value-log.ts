@@ -15,7 +15,7 @@ export const VALUES_MAX: Readonly<Record<ValueQuota, number>> = {
 /** The most labels of one session. Callers name tools, and each tool may be a label. */
 export const LABELS_MAX = 512;
 
-/** How the session began: `user` by the words of a person, `agent` by a message from another agent. */
+/** The beginning of a session: `user` by the words of a person, `agent` by a message from another agent. */
 export type SessionOrigin = 'user' | 'agent';
 
 /** The values that a session has seen, decoded. Only `applyRecords` changes it. */
@@ -50,6 +50,7 @@ const HASH = /^[0-9a-f]{16}$/;
 const HASH_BYTES = 8;
 const VALUE_BYTES = 1 + 1 + 2 + 2 + HASH_BYTES;
 
+/** Creates a log without entries. */
 export function createValueLog(): ValueLog {
   return {
     labels_by_hash: new Map(),
