@@ -2,7 +2,7 @@ import { listActingAgents } from '../../../core/decision/rules.ts';
 import { covers } from '../../../core/tags.ts';
 import type { Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import { AGENT_SEPARATOR, type LoadedValues, type ValueIndex, type ValuesOwner } from '../values/index.ts';
+import type { LoadedValues, ValueIndex, ValuesOwner } from '../values/index.ts';
 import type { SessionLimits } from './types.ts';
 
 /** The decision that values are read and saved for. */
@@ -51,11 +51,11 @@ export async function loadSessionValues(
 }
 
 function getOwner(crossing: Crossing, callerId: string): ValuesOwner {
-  const { tenant_id, session_id, principal } = crossing;
+  const { tenant_id, session_id, agent_id, source_agent_id, principal } = crossing;
   return {
     tenant_id,
     session_id: session_id ?? '',
-    agent_id: listActingAgents(crossing).join(AGENT_SEPARATOR),
+    agent_id: source_agent_id ?? agent_id,
     caller_id: callerId,
     user_id: principal?.user?.user_id ?? '',
   };

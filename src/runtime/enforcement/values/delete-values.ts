@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
-import { AGENT_SEPARATOR } from './index.ts';
 
 /** Deletes a batch of the values of expired sessions. Returns the number of deleted rows. */
 export async function deleteExpiredValues(
@@ -11,7 +10,7 @@ export async function deleteExpiredValues(
 ): Promise<number> {
   const expired = await db
     .selectFrom('values_seen')
-    .select(['tenant_id', 'session_id', 'agent_id', 'caller_id', 'user_id', 'version', 'seen_ms'])
+    .select(['tenant_id', 'session_id', 'agent_id', 'principal_hash', 'version', 'seen_ms'])
     .where((row) => row.or([row('seen_ms', '<', nowMs - idle_ms), row('started_ms', '<', nowMs - age_ms)]))
     .limit(batch)
     .execute();
@@ -33,16 +32,10 @@ export async function deleteSessionValues(
     agent_id,
   }: { readonly tenant_id: string; readonly session_id: string; readonly agent_id: string | null },
 ): Promise<void> {
-  const rows = await trx
-    .selectFrom('values_seen')
-    .select(['agent_id', 'caller_id', 'user_id'])
+  let rows = trx
+    .deleteFrom('values_seen')
     .where('tenant_id', '=', tenant_id)
-    .where('session_id', '=', session_id)
-    .execute();
-  for (const row of rows)
-    if (agent_id === null || row.agent_id.split(AGENT_SEPARATOR).includes(agent_id))
-      await trx
-        .deleteFrom('values_seen')
-        .where(({ and }) => and({ tenant_id, session_id, ...row }))
-        .execute();
+    .where('session_id', '=', session_id);
+  if (agent_id !== null) rows = rows.where('agent_id', '=', agent_id);
+  await rows.execute();
 }

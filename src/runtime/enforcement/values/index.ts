@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { ValuesChange, ValuesSeen } from '../../../core/types/index.ts';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
@@ -16,15 +16,12 @@ import {
 export interface ValuesOwner {
   readonly tenant_id: string;
   readonly session_id: string;
-  /** The acting agents, joined by `AGENT_SEPARATOR`. */
+  /** The agent that acts. */
   readonly agent_id: string;
   readonly caller_id: string;
   /** Empty if no person is proved. */
   readonly user_id: string;
 }
-
-/** No name of an agent has a line break. */
-export const AGENT_SEPARATOR = '\n';
 
 /** The lifetime of a session. */
 interface ValuesLimits {
@@ -171,7 +168,7 @@ async function appendChange(
       started_ms: isFresh ? nowMs : row.started_ms,
       seen_ms: Math.max(nowMs, Math.min(row.seen_ms, nowMs + limits.idle_ms)),
     })
-    .where(({ and }) => and(loaded.owner))
+    .where(({ and }) => and(getRowKey(loaded.owner)))
     .execute();
   return { log, records, version };
 }
@@ -189,7 +186,7 @@ function readRow({ db }: Store, owner: ValuesOwner) {
   return db
     .selectFrom('values_seen')
     .select(['version', 'started_ms', 'seen_ms'])
-    .where(({ and }) => and(owner))
+    .where(({ and }) => and(getRowKey(owner)))
     .executeTakeFirst();
 }
 
@@ -197,7 +194,7 @@ function readEntries(db: Database, owner: ValuesOwner) {
   return db
     .selectFrom('values_seen')
     .select(['version', 'entries'])
-    .where(({ and }) => and(owner))
+    .where(({ and }) => and(getRowKey(owner)))
     .executeTakeFirst();
 }
 
@@ -205,7 +202,7 @@ async function touchRow({ db }: Store, owner: ValuesOwner, nowMs: number): Promi
   await db
     .updateTable('values_seen')
     .set({ seen_ms: nowMs })
-    .where(({ and }) => and(owner))
+    .where(({ and }) => and(getRowKey(owner)))
     .where('seen_ms', '<', nowMs)
     .execute();
 }
@@ -215,7 +212,7 @@ async function lockRow(trx: Transaction<StoreTables>, owner: ValuesOwner, nowMs:
   await trx
     .insertInto('values_seen')
     .values({
-      ...owner,
+      ...getRowKey(owner),
       version: pickVersion(),
       entries: Buffer.alloc(0),
       started_ms: nowMs,
@@ -226,7 +223,7 @@ async function lockRow(trx: Transaction<StoreTables>, owner: ValuesOwner, nowMs:
   return trx
     .selectFrom('values_seen')
     .select(['version', 'started_ms', 'seen_ms'])
-    .where(({ and }) => and(owner))
+    .where(({ and }) => and(getRowKey(owner)))
     .forUpdate()
     .executeTakeFirstOrThrow();
 }
@@ -279,6 +276,11 @@ function openCache(): ValueCache {
   };
 }
 
-function getKey({ tenant_id, session_id, agent_id, caller_id, user_id }: ValuesOwner): string {
-  return JSON.stringify([tenant_id, session_id, agent_id, caller_id, user_id]);
+function getKey(owner: ValuesOwner): string {
+  return JSON.stringify(getRowKey(owner));
+}
+
+function getRowKey({ tenant_id, session_id, agent_id, caller_id, user_id }: ValuesOwner) {
+  const principal = hash('sha256', JSON.stringify([caller_id, user_id]), 'hex');
+  return { tenant_id, session_id, agent_id, principal_hash: principal };
 }

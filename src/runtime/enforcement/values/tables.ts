@@ -12,10 +12,8 @@ const valuesSeen = defineTable(
     tenant_id: text({ key: true }),
     session_id: text({ key: true }),
     agent_id: text({ key: true }),
-    /** The credential. Another one that names the same session gets its own row. */
-    caller_id: text({ key: true }),
-    /** Empty if no person is proved. */
-    user_id: text({ key: true }),
+    /** SHA-256 of the credential's name and the proved person: others that name the same session get their own row. */
+    principal_hash: text({ key: true }),
     /** Rises with every change. A new row begins with a random number, so that no cached copy of an earlier row matches. */
     version: count(),
     /** See `value-log.ts`. */
