@@ -19,6 +19,8 @@ export interface Context {
    * for it.
    */
   readonly user_id?: string | null;
+  /** The trace that the transport names (`traceparent`); absent if it names none. */
+  readonly trace_id?: string;
   /** The browser that calls an operation with `browser`; absent for other transports. */
   readonly browser?: BrowserContext;
   /** Returns the signal that the client has disconnected; absent if the transport cannot detect that. */

@@ -53,12 +53,13 @@ export function readTextCrossing(
   // Copied one by one, because other members of the body may have any type.
   const { agent_id: agent, tenant_id: tenant, session_id, context: about } = input;
   const who = { agent_id: agent, tenant_id: tenant, session_id, context: about };
-  const { tenant_id, agent_id } = resolveSubject(who, context);
+  const { tenant_id, agent_id, principal } = resolveSubject(who, context);
   const acting = {
     ...buildUnknownActor(context.runtime.now_ms()),
     tenant_id,
     agent_id,
     session_id: readSessionId(who),
+    ...(principal !== undefined && { principal }),
   };
   return buildTextCrossing(boundary, acting, content, { tool: dropBlankName(input.context?.tool) });
 }

@@ -1,6 +1,7 @@
 import { CONTENT_MARKS } from '../core/decision/content-marks.ts';
 import { Type } from '../core/schema.ts';
-import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
+import { ACTIONS, AGENT_TIERS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
+import { CHAIN_LINKS_MAX } from '../runtime/access/names.ts';
 import type { ActionMarks } from '../runtime/audit/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approval.ts';
 
@@ -51,12 +52,35 @@ export const dataTags = Type.Array(
   { maxItems: 64, description: 'Tags that the caller declares; they are added to those that are found.' },
 );
 
+/** Members of a context that state the person and the chain. See `resolvePrincipal`. */
+const principalProperties = {
+  user_id: Type.Optional({
+    ...name,
+    description:
+      'The person for whom the agent acts. It is proved only if the credential may act for that person; otherwise it is recorded as `claimed_user`.',
+  }),
+  chain: Type.Optional(
+    Type.Array(givenName, {
+      maxItems: CHAIN_LINKS_MAX,
+      description:
+        'The agents that act, the one next to the person first, the caller last. A chain in the credential takes precedence.',
+    }),
+  ),
+  agent_tier: Type.Optional(
+    Type.Enum(AGENT_TIERS, {
+      description: 'The way in which the agent runs. Without proof by the credential it can only restrict.',
+    }),
+  ),
+  trace_id: Type.Optional({ ...name, description: 'Correlates events (default: that of `traceparent`).' }),
+} as const;
+
 /** Context that scans and the guard accept in addition to the text. */
 export const checkContext = Type.Object({
   tool: Type.Optional({ ...name, description: 'The tool concerned.' }),
   agent_id: Type.Optional(agentId),
   session_id: Type.Optional(sessionId),
   tenant_id: Type.Optional(tenantId),
+  ...principalProperties,
 });
 
 /** The same context for operations that have a tool of their own, or none. */
@@ -64,6 +88,7 @@ export const whoContext = Type.Object({
   agent_id: Type.Optional(agentId),
   session_id: Type.Optional(sessionId),
   tenant_id: Type.Optional(tenantId),
+  ...principalProperties,
 });
 
 export const violation = Type.Object({

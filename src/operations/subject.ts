@@ -1,7 +1,9 @@
+import type { Principal } from '../core/types/index.ts';
 import { coversName } from '../runtime/access/scope.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import { type Context, Refusal } from './operation.ts';
+import { resolvePrincipal, type StatedPrincipal } from './principal.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Returns the refusal for an event that does not exist, which is also that for an event of others. */
@@ -18,12 +20,13 @@ export interface SubjectFields {
   readonly source_agent_id?: string | null | undefined;
   readonly tenant_id?: string | null | undefined;
   readonly session_id?: string | null | undefined;
+  readonly user_id?: string | null | undefined;
   readonly context?:
-    | {
+    | (StatedPrincipal & {
         readonly agent_id?: string | null | undefined;
         readonly tenant_id?: string | null | undefined;
         readonly session_id?: string | null | undefined;
-      }
+      })
     | null
     | undefined;
 }
@@ -33,6 +36,8 @@ export interface RequestSubject {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly source_agent_id: string | null;
+  /** The person and the chain; absent if nothing of both is known. */
+  readonly principal?: Principal;
 }
 
 /**
@@ -44,13 +49,22 @@ export function resolveSubject(input: SubjectFields, context: Context): RequestS
   const { caller } = context;
   const source = dropBlankName(input.source_agent_id);
   if (source !== null) requireInScope(caller.agents, source, 'source_agent_id');
+  const principal = resolvePrincipal({ ...input.context, user_id: readUserId(input) }, context);
+  const last = principal?.chain.at(-1) ?? null;
   const agentId = resolveScopedName(
     caller.agents,
-    readName(input, 'agent_id') ?? source,
+    readName(input, 'agent_id') ?? source ?? last,
     'agent_id',
     'unknown',
   );
-  return { tenant_id: resolveTenant(input, context), agent_id: agentId, source_agent_id: source };
+  if (last !== null && agentId !== last)
+    throw new Refusal('forbidden', '`agent_id` is not the last agent of the chain.');
+  return {
+    tenant_id: resolveTenant(input, context),
+    agent_id: agentId,
+    source_agent_id: source,
+    ...(principal !== null && { principal }),
+  };
 }
 
 /**
@@ -77,6 +91,7 @@ export function buildActor(
     agent_id: subject.agent_id,
     source_agent_id: resolveActingAgent(subject, runtime),
     session_id: readSessionId(input),
+    ...(subject.principal !== undefined && { principal: subject.principal }),
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: runtime.now_ms(),
   };
@@ -121,8 +136,16 @@ export function readSessionId(input: SubjectFields): string | null {
   return readName(input, 'session_id');
 }
 
+/** Returns the person whom an input names. Only a credential proves one. */
+export function readUserId(input: SubjectFields): string | null {
+  return readName(input, 'user_id');
+}
+
 /** Returns a name from the input or its `context`. If both have it, it must be the same. */
-function readName(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
+function readName(
+  input: SubjectFields,
+  field: 'agent_id' | 'tenant_id' | 'session_id' | 'user_id',
+): string | null {
   const above = dropBlankName(input[field]);
   const within = dropBlankName(input.context?.[field]);
   if (above !== null && within !== null && above !== within) {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Runtime } from '../operations/runtime.ts';
 import type { Log } from '../platform/log.ts';
-import { buildAgentCaller, buildMcpCaller } from '../runtime/access/callers.ts';
+import { buildHookCaller, buildMcpCaller } from '../runtime/access/callers.ts';
+import { getOsUserName } from '../runtime/access/os-user.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { DaemonHandlers, Dispatch, ServiceStatus } from './service.ts';
 import { OTHER_SERVICE, SocketFailure } from './socket-failure.ts';
@@ -52,6 +53,8 @@ export function openContentSocket(options: ContentSocketOptions): Promise<Socket
 
 function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRoute> {
   const { runtime, dispatch, daemon } = options;
+  // Only this user can open the socket.
+  const osUser = getOsUserName();
   let last = 0;
   const contextOf = (caller: Caller) => ({ runtime, caller, request_id: `content-${++last}` });
   const judge: LocalRoute = {
@@ -60,8 +63,7 @@ function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRo
       daemon?.onRequest();
       refuseStranger(headers, options);
       await refuseOutdatedPolicy(options);
-      const caller = buildAgentCaller(`hook:${readUser(headers)}`, ['check', 'approvals:own'], '*', '*');
-      return dispatch.judgeHook(body, contextOf(caller));
+      return dispatch.judgeHook(body, contextOf(buildHookCaller(readUser(headers), osUser)));
     },
   };
   const dialects: LocalRoute = {
@@ -76,7 +78,7 @@ function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRo
     method: 'POST',
     answer: ({ headers, body }) => {
       daemon?.onRequest();
-      return dispatch.callOperation(operation, body, contextOf(buildMcpCaller(readUser(headers))));
+      return dispatch.callOperation(operation, body, contextOf(buildMcpCaller(readUser(headers), osUser)));
     },
   });
   return new Map([

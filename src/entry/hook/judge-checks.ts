@@ -1,7 +1,7 @@
 import type { HookAnswer, HookCheck } from '../../coding-agents/record/dialect.ts';
 import { createContent } from '../../core/json/source.ts';
 import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
-import type { Content, Crossing, Json } from '../../core/types/index.ts';
+import { type Content, type Crossing, type Json, NO_PRINCIPAL } from '../../core/types/index.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import {
@@ -32,7 +32,7 @@ export async function judgeChecks(
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
   for (const check of request.checks) {
-    const crossing = buildHookCrossing(check, request, now_ms());
+    const crossing = addUser(buildHookCrossing(check, request, now_ms()), caller);
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
     const { approval_request_id, dialect, event, hook_version, tool_use_id } = request;
     const metadata = {
@@ -48,6 +48,11 @@ export async function judgeChecks(
     answers.push(buildHookAnswer(ruling));
   }
   return answers;
+}
+
+/** Adds the person whom the caller proves: the operating system user. */
+function addUser(crossing: Crossing, { user }: Caller): Crossing {
+  return user === undefined ? crossing : { ...crossing, principal: { ...NO_PRINCIPAL, user } };
 }
 
 const VERSION_CHARS_MAX = 128;

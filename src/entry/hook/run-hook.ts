@@ -19,8 +19,8 @@ import {
 } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
-import { buildAgentCaller } from '../../runtime/access/callers.ts';
-import type { Caller } from '../../runtime/access/types.ts';
+import { buildHookCaller } from '../../runtime/access/callers.ts';
+import { getOsUserName } from '../../runtime/access/os-user.ts';
 import { endSentence, formatProblem } from '../../runtime/config/problem-text.ts';
 import { findHookLocation } from './hook-location.ts';
 import type { HookRequest } from './hook-request.ts';
@@ -141,7 +141,7 @@ function recordDenial(run: HookRun, failure: unknown): Promise<void> {
     await recordRefusal(refusal, {
       location: findHookLocation(options.config, process.env, process.cwd),
       version: getHookVersion(),
-      caller: buildHookCaller(process.env),
+      caller: buildHookCaller(getUserName(process.env), getOsUserName()),
     });
   };
   run.recording ??= write().catch(() => {});
@@ -261,12 +261,8 @@ async function decideRequest(request: HookRequest, run: HookRun): Promise<readon
   return decideLocally(request, {
     location,
     version: getHookVersion(),
-    caller: buildHookCaller(process.env),
+    caller: buildHookCaller(getUserName(process.env), getOsUserName()),
   });
-}
-
-function buildHookCaller(env: HookProcess['env']): Caller {
-  return buildAgentCaller(`hook:${getUserName(env)}`, ['check', 'approvals:own'], '*', '*');
 }
 
 function getUserName(env: HookProcess['env']): string {

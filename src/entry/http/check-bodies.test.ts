@@ -27,7 +27,9 @@ function getCases({ input, example: written, check_body = {} }: AnyOperation): r
   const required: readonly string[] = input.required ?? [];
   const own = Object.keys(properties).filter((name) => name !== 'metadata');
   const optional = own.filter((name) => !required.includes(name) && example[name] === undefined);
-  const ids = Object.keys(properties.context?.properties ?? {}).filter((name) => name.endsWith('_id'));
+  const ids = Object.keys(properties.context?.properties ?? {}).filter(
+    (name) => name.endsWith('_id') && Object.hasOwn(properties, name),
+  );
   const extend = (more: object) => ({ ...example, ...more });
   return [
     { name: 'as it is', body: example, wants: 'same' },
@@ -123,9 +125,9 @@ test('every check route refuses what it does not know, and takes names where cal
     intercept_agent_message: 32,
     intercept_tool: 59,
     mcp_tools_check: 13,
-    memory_read: 34,
-    memory_resolve_handle: 30,
-    memory_write: 35,
+    memory_read: 38,
+    memory_resolve_handle: 34,
+    memory_write: 39,
     proxy_forward: 43,
     scan_file: 33,
     scan_input: 27,

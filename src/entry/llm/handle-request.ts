@@ -9,7 +9,7 @@ import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { ErrorLog } from '../web/errors.ts';
-import { createDisconnectSignal, readNameHeader } from '../web/routes.ts';
+import { createDisconnectSignal, readNameHeader, readTraceId } from '../web/routes.ts';
 import { formatDenial, formatFault, formatRefusal } from './errors.ts';
 import type { LlmRoute } from './routes.ts';
 import { writeModelResponse } from './write-response.ts';
@@ -155,13 +155,15 @@ const CAPABILITY_CHARS_MAX = 4_096;
  * agent must be known.
  */
 function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
-  const { tenant_id, agent_id } = resolveSubject(
+  const { tenant_id, agent_id, principal } = resolveSubject(
     { agent_id: readHeader(request, 'x-service-agent') },
     {
       runtime,
       caller: request.caller ?? ANONYMOUS_CALLER,
       request_id: request.id,
       tenant_id: readHeader(request, 'x-service-tenant'),
+      user_id: readHeader(request, 'x-service-user'),
+      ...readTraceId(request),
     },
   );
   const sourceAgentId = agent_id === 'unknown' ? null : agent_id;
@@ -172,6 +174,7 @@ function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
     agent_id,
     source_agent_id: sourceAgentId,
     session_id: readHeader(request, 'x-service-session') ?? readHeader(request, 'x-claude-code-session-id'),
+    ...(principal !== undefined && { principal }),
     declared_tags: [],
     now_ms: runtime.now_ms(),
   };

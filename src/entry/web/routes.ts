@@ -35,7 +35,8 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
   const isNavigation = operation.http.redirects === true;
   const browserOf = (request: FastifyRequest, reply: FastifyReply) =>
     openBrowserContext(request, reply, ports.checkBrowser, isNavigation);
-  const namedUser = operation.for_users !== undefined || operation.calls_models === true;
+  const namedUser =
+    operation.for_users !== undefined || operation.calls_models === true || isDecisionOperation(operation);
   const refuse = () => operation.unavailable?.(ports.runtime) ?? null;
   const route: GuardedRoute = {
     method,
@@ -53,6 +54,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         request_id: request.id,
         tenant_id: readNameHeader(request, 'x-service-tenant'),
         ...(namedUser && { user_id: readNameHeader(request, 'x-service-user') }),
+        ...readTraceId(request),
         ...(operation.calls_models === true && { llm: ports.llm }),
         ...(operation.browser === true && { browser: browserOf(request, reply) }),
         signal: () => createDisconnectSignal(reply),
@@ -150,6 +152,15 @@ export function readNameHeader(
     'invalid_request',
     `\`${header}\` must be at most ${charsMax} printable ASCII characters.`,
   );
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+
+/** Returns the trace of a request (W3C Trace Context); empty if it names none. */
+export function readTraceId({ headers }: FastifyRequest): { readonly trace_id?: string } {
+  const { traceparent } = headers;
+  const traceId = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
+  return traceId === undefined ? {} : { trace_id: traceId };
 }
 
 /** Formats a verdict that blocks because of an internal error, with the status of an internal error. */

@@ -1,5 +1,6 @@
 import { createLazyValue } from '../../platform/lazy.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
+import { buildNamedUser } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { findRolePermissions } from '../../runtime/access/users.ts';
 import * as users from './manage-users.ts';
@@ -111,6 +112,7 @@ async function identifyUserOfSession(
     permissions: findRolePermissions(roles, tenants),
     tenants,
     agents: '*',
+    user: buildNamedUser(user_id),
     second_factor_ms: session.second_factor_ms,
   };
   return { caller, account, session };

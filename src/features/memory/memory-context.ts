@@ -61,12 +61,13 @@ export function buildMemoryCrossing(
   content: Content,
   declaredTags: readonly Tag[],
 ): Crossing {
-  const { tenant_id, agent_id, session_id, source_agent_id, destination_agent_id } = subject;
+  const { tenant_id, agent_id, session_id, source_agent_id, destination_agent_id, principal } = subject;
   const acting = {
     tenant_id,
     agent_id,
     session_id,
     source_agent_id: source_agent_id ?? agent_id,
+    ...(principal !== undefined && { principal }),
     declared_tags: declaredTags,
     now_ms: ports.now_ms(),
   };

@@ -16,6 +16,7 @@ import {
 import {
   dropBlankName,
   readSessionId,
+  readUserId,
   resolveSubject,
   type SubjectFields,
 } from '../../operations/subject.ts';
@@ -282,7 +283,7 @@ function readMemorySubject(input: MemorySubjectInput, context: Context) {
   return {
     ...subject,
     session_id: readSessionId(input),
-    user_id: dropBlankName(input.user_id),
+    user_id: readUserId(input),
     destination_agent_id: dropBlankName(input.destination_agent_id),
   };
 }

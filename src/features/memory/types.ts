@@ -1,4 +1,4 @@
-import type { Content, Json, Tag } from '../../core/types/index.ts';
+import type { Content, Json, Principal, Tag } from '../../core/types/index.ts';
 import type { JsonSource } from '../../core/types/json.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
@@ -45,6 +45,7 @@ export interface MemorySubject {
   readonly user_id: string | null;
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
+  readonly principal?: Principal;
 }
 
 export interface MemoryWriteRequest {

@@ -1,7 +1,7 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { matchesAny } from '../../core/tags.ts';
 import { callOperation } from '../../operations/call.ts';
-import { Refusal, type RunOperation } from '../../operations/operation.ts';
+import { isDecisionOperation, Refusal, type RunOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { type ConnectionPool, openConnectionPool } from './connection.ts';
@@ -147,10 +147,13 @@ function openSession(
   pool: ConnectionPool,
 ): PooledSession {
   const { version } = runtime;
-  const { tenant_id, agent_id, session_id, caller } = identity;
+  const { tenant_id, agent_id, session_id, user_id, caller } = identity;
   const guard = openPolicyGuard(
     buildGuardPorts((operation, input) =>
-      callOperation(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
+      callOperation(operation, input, {
+        ...{ runtime, caller, tenant_id, request_id: 'mcp-gateway' },
+        ...(isDecisionOperation(operation) && { user_id }),
+      }),
     ),
     // All users share the configured credential, so they share one tool list and one set of pins.
     { agent_id, session_id, user_id: '' },

@@ -1,3 +1,4 @@
+import type { ProvedUser } from '../../core/types/index.ts';
 import { OPERATOR_PERMISSIONS, PERMISSIONS, type Permission } from '../config/permissions.ts';
 import type { Caller } from './types.ts';
 
@@ -89,11 +90,34 @@ export function buildAgentCaller(
 }
 
 /**
+ * Builds the caller for a coding agent's hook. It acts for the operating system user who runs the process: the hook itself,
+ * or the daemon, whose socket that user alone can open.
+ *
+ * @param name - the user that the hook's environment names
+ */
+export function buildHookCaller(name: string, osUser: string): Caller {
+  const caller = buildAgentCaller(`hook:${name}`, ['check', 'approvals:own'], '*', '*');
+  return { ...caller, user: buildNamedUser(osUser) };
+}
+
+/**
  * Builds the caller for the agent behind an MCP server that a user of this machine started. It may check and
  * read its own results.
  */
-export function buildMcpCaller(user: string): Caller {
-  return { id: `mcp:${user}`, kind: 'agent', permissions: CHECKING, tenants: '*', agents: '*' };
+export function buildMcpCaller(name: string, osUser: string): Caller {
+  return {
+    id: `mcp:${name}`,
+    kind: 'agent',
+    permissions: CHECKING,
+    tenants: '*',
+    agents: '*',
+    user: buildNamedUser(osUser),
+  };
+}
+
+/** Builds a person of whom the name alone is proved. */
+export function buildNamedUser(userId: string): ProvedUser {
+  return { user_id: userId, user_email: null, groups: [], scopes: null };
 }
 
 const IMPLIED: ReadonlyMap<string, readonly string[]> = new Map(

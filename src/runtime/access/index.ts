@@ -13,12 +13,14 @@ import {
 import {
   AGENT_TOKEN_CALLER,
   buildAgentCaller,
+  buildNamedUser,
   buildOperatorCaller,
   DEFAULT_PERMISSIONS,
   LOOPBACK_CALLER,
   PROXY_CALLER,
 } from './callers.ts';
 import { looksLikeJwt, openJwtVerifier } from './jwt.ts';
+import { isName } from './names.ts';
 import { buildLocalityCheck, buildProxyCheck, type Peer } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
 import { getTokenPath, hashToken, readToken, type TokenKind } from './tokens.ts';
@@ -96,7 +98,14 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
   return (peer) => {
     const credential = getCredential(peer.headers);
     // A wrong credential is never treated as none, because its sender claims an identity.
-    if (credential !== null) return credential === '' ? WRONG : identifyCredential(credential);
+    if (credential !== null) {
+      if (credential === '') return WRONG;
+      const outcome = identifyCredential(credential);
+      if (!vouches(peer)) return outcome;
+      return outcome instanceof Promise
+        ? outcome.then((known) => addProxyUser(known, peer))
+        : addProxyUser(outcome, peer);
+    }
     const user = settings.sessions === undefined ? null : findUser(peer, settings.sessions);
     if (user !== null) return user;
     if (!auth.required && isLocal(peer)) return LOOPBACK_CALLER;
@@ -104,6 +113,17 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
     if (auth.required) return MISSING;
     return peer.address !== undefined && isLoopback(peer.address) ? NOT_LOCAL : MISSING;
   };
+}
+
+/** Adds the person whom a trusted proxy names. A person whom the credential itself proves stays. */
+function addProxyUser(
+  outcome: Caller | AuthenticationFailure,
+  { headers }: Peer,
+): Caller | AuthenticationFailure {
+  const userId = headers['x-service-user'];
+  if ('denied' in outcome || outcome.user !== undefined || outcome.kind === 'person' || !isName(userId))
+    return outcome;
+  return { ...outcome, user: buildNamedUser(userId) };
 }
 
 /** Identifies the user of a session cookie; `null` if the request has none, or is on a route that ignores it. */
@@ -190,7 +210,12 @@ function getTable(keys: readonly ApiKey[]): KeyTable {
   const table = new Map<string, { caller: Caller; expires_ms: number }>();
   for (const key of keys) {
     const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
-    const caller = buildAgentCaller(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*');
+    const { may_act_for, agent_tier } = key;
+    const caller: Caller = {
+      ...buildAgentCaller(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*'),
+      ...(may_act_for !== undefined && { may_act_for: may_act_for.includes('*') ? '*' : may_act_for }),
+      ...(agent_tier !== undefined && { agent_tier }),
+    };
     // A date that cannot be parsed counts as past, because `NaN` is not greater than any time.
     const expiresMs = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
     table.set(key.sha256.toLowerCase(), { caller, expires_ms: expiresMs });

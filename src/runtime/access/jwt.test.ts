@@ -70,6 +70,7 @@ test('a good token gives what its claims say, and the defaults where they are si
     permissions: CREDENTIAL_PERMISSIONS,
     tenants: '*',
     agents: '*',
+    user: { user_id: 'worker-7', user_email: null, groups: [], scopes: null },
     expires_ms: NOW_MS + 630_000,
   });
   const claims = {
@@ -85,6 +86,7 @@ test('a good token gives what its claims say, and the defaults where they are si
     permissions: ['check', 'audit:read_own', 'audit:read'],
     tenants: ['acme'],
     agents: ['a', 'b'],
+    user: { user_id: 'worker-7', user_email: null, groups: [], scopes: claims.scope.split(' ') },
     expires_ms: NOW_MS + 630_000,
   });
 });
@@ -132,6 +134,114 @@ test('every other token is refused', async () => {
     ran++;
   }
   assert.equal(ran, 21);
+});
+
+async function findCaller(claims: object, jwt: JwtSettings = base) {
+  const outcome = await answer(await sign({ ...GOOD, ...claims }), jwt);
+  assert.ok('id' in outcome, JSON.stringify(outcome));
+  return outcome;
+}
+
+test('a token proves the person, the chain and the tier', async () => {
+  const act = { sub: 'mailer', act: { sub: 'planner', act: { sub: 'lead' } } };
+  const { user, chain, agent_tier } = await findCaller({
+    sub: 'alice',
+    email: 'alice@corp.test',
+    groups: ['finance', 'staff'],
+    scope: 'email.read  email.send',
+    act,
+    agent_tier: 'subagent',
+  });
+  assert.deepEqual(user, {
+    user_id: 'alice',
+    user_email: 'alice@corp.test',
+    groups: ['finance', 'staff'],
+    scopes: ['email.read', 'email.send'],
+  });
+  assert.deepEqual(chain, ['lead', 'planner', 'mailer']);
+  assert.equal(agent_tier, 'subagent');
+});
+
+test('claims of the person have configurable names', async () => {
+  const claims = {
+    user: 'person.name',
+    user_email: 'mail',
+    groups: 'roles',
+    scopes: 'rights',
+    chain: 'agents',
+    agent_tier: 'mode',
+  };
+  const { user, chain, agent_tier } = await findCaller(
+    {
+      person: { name: 'alice' },
+      mail: 'a@corp.test',
+      roles: 'finance',
+      rights: ['x'],
+      scope: 'y',
+      agents: ['lead', { sub: 'mailer' }],
+      mode: 'api',
+    },
+    { ...base, claims },
+  );
+  assert.deepEqual(user, { user_id: 'alice', user_email: 'a@corp.test', groups: ['finance'], scopes: ['x'] });
+  assert.deepEqual(chain, ['lead', 'mailer']);
+  assert.equal(agent_tier, 'api');
+  assert.deepEqual((await findCaller({ scp: ['a', 'b'] })).user?.scopes, ['a', 'b']);
+  assert.equal((await findCaller({ email: 'a@corp.test', email_verified: false })).user?.user_email, null);
+});
+
+test('a service account is no person', async () => {
+  const marked = { ...base, claims: { service_account: 'is_robot' } };
+  const named = { ...base, claims: { user: 'preferred_username' } };
+  assert.equal((await findCaller({ client_id: 'worker-7' })).user, undefined);
+  assert.equal((await findCaller({ azp: 'worker-7' })).user, undefined);
+  assert.equal((await findCaller({ sub: 'app@clients', azp: 'app' })).user, undefined);
+  assert.equal((await findCaller({ azp: 'app', preferred_username: 'service-account-app' })).user, undefined);
+  assert.equal((await findCaller({ gty: 'client-credentials' })).user, undefined);
+  assert.equal((await findCaller({ idtyp: 'app' })).user, undefined);
+  assert.equal((await findCaller({ sub: 'system:serviceaccount:ns:bot' })).user, undefined);
+  assert.equal((await findCaller({ is_robot: true }, marked)).user, undefined);
+  assert.equal((await findCaller({}, named)).user, undefined);
+  // Negative controls: the client of a person's token, and a mark that is off.
+  assert.equal((await findCaller({ azp: 'app', client_id: 'app' })).user?.user_id, 'worker-7');
+  assert.equal((await findCaller({ is_robot: false }, marked)).user?.user_id, 'worker-7');
+});
+
+/** Nests actors: the last one acts now. */
+function nestActors(names: readonly string[]): object | undefined {
+  return names.reduce<object | undefined>((act, sub) => ({ sub, ...(act && { act }) }), undefined);
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => `agent-${at}`);
+
+test('a token with an unreadable principal is refused', async () => {
+  const bad: Record<string, object> = {
+    'an address that is no text': { email: 7 },
+    'a long address': { email: `${'a'.repeat(320)}@corp.test` },
+    'groups that are no list': { groups: { finance: true } },
+    'a group that is no text': { groups: ['finance', 7] },
+    'too many groups': { groups: numbered(501) },
+    'scopes that are no list': { scope: { read: true } },
+    'an unknown tier': { agent_tier: 'root' },
+    'a tier that is no text': { agent_tier: ['api'] },
+    'a person of 257 characters': { name: 'a'.repeat(257) },
+    'a person with a line break': { name: 'a\nb' },
+    'a person who is no text': { name: ['alice'] },
+    'a chain that is a number': { act: 7 },
+    'an actor without a name': { act: { act: { sub: 'lead' } } },
+    'an actor that is no text': { act: { sub: 7 } },
+    'a link of 257 characters': { act: { sub: 'a'.repeat(257) } },
+    'a chain with a loop': { act: nestActors(['lead', 'mailer', 'lead']) },
+    'a chain of 17 links': { act: nestActors(numbered(17)) },
+    'a chain of 100 links': { act: nestActors(numbered(100)) },
+    'a list of 17 links': { act: numbered(17) },
+  };
+  const jwt = { ...base, claims: { user: 'name' } };
+  for (const [name, claims] of Object.entries(bad)) {
+    const outcome = await answer(await sign({ ...GOOD, ...claims }), jwt);
+    assert.equal('denied' in outcome && outcome.denied, 'unauthenticated', name);
+  }
+  assert.equal((await findCaller({ act: nestActors(numbered(16)) })).chain?.length, 16);
 });
 
 test('clocks may differ by the tolerance', async () => {

@@ -5,6 +5,7 @@ import { createLazyValue } from '../../platform/lazy.ts';
 import { JWT_ALGORITHMS } from '../config/schema-auth.ts';
 import { buildAgentCaller, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
+import { getClaim, readTokenPrincipal } from './token-principal.ts';
 import type { Caller } from './types.ts';
 
 const ALGORITHMS: readonly string[] = JWT_ALGORITHMS;
@@ -103,7 +104,9 @@ function getCaller(claims: JWTPayload, settings: JwtSettings): Caller | null {
   const agents = parseNameList(getClaim(claims, names.agents ?? 'agent_id'));
   const granted = getClaim(claims, names.permissions ?? 'permissions');
   const permissions = parseNameList(typeof granted === 'string' ? granted.split(' ') : granted);
-  if (tenants === null || agents === null || permissions === null) return null;
+  const principal = readTokenPrincipal(claims, settings);
+  if (tenants === null || agents === null || permissions === null || principal === null) return null;
+  const { user, chain, agent_tier } = principal;
   const caller = buildAgentCaller(
     `jwt:${subject}`,
     permissions === 'absent' ? DEFAULT_PERMISSIONS : permissions,
@@ -111,17 +114,14 @@ function getCaller(claims: JWTPayload, settings: JwtSettings): Caller | null {
     agents === 'absent' ? '*' : agents,
   );
   // The verification requires an expiry.
-  return { ...caller, expires_ms: (claims.exp! + getTolerance(settings)) * 1_000 };
-}
-
-function getClaim(claims: JWTPayload, name: string): unknown {
-  if (Object.hasOwn(claims, name)) return claims[name];
-  let value: unknown = claims;
-  for (const part of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-    value = (value as Record<string, unknown>)[part];
-  }
-  return value;
+  const expiresMs = (claims.exp! + getTolerance(settings)) * 1_000;
+  return {
+    ...caller,
+    ...(user !== null && { user }),
+    ...(chain !== null && { chain }),
+    ...(agent_tier !== null && { agent_tier }),
+    expires_ms: expiresMs,
+  };
 }
 
 /** `null`: the claim exists but cannot be read, which must not widen the scope of the bearer. */

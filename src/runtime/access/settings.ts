@@ -1,3 +1,4 @@
+import type { AgentTier } from '../../core/types/index.ts';
 import type { Permission } from '../config/permissions.ts';
 
 /** An API key. Only its SHA-256 is stored. */
@@ -12,6 +13,9 @@ export interface ApiKey {
   readonly agents?: readonly string[];
   /** Without it, `check`, `policy:read`, `audit:import`, `audit:read_own`, `approvals:own` and `costs:own`. */
   readonly permissions?: readonly Permission[];
+  /** The people for whom it may act, `*` for any. Without it, a person whom a request names is only claimed. */
+  readonly may_act_for?: readonly string[];
+  readonly agent_tier?: AgentTier;
   /** ISO 8601. The key is refused from this time on. */
   readonly expires_at?: string;
   /** The key was created over the API. Such a key does not switch the agent token off. */
@@ -36,6 +40,20 @@ export interface JwtSettings {
     readonly agents?: string;
     /** Default `permissions`. */
     readonly permissions?: string;
+    /** The person's name. Default `sub`. */
+    readonly user?: string;
+    /** Default `email`. */
+    readonly user_email?: string;
+    /** Default `groups`. */
+    readonly groups?: string;
+    /** Default `scope`, else `scp`. */
+    readonly scopes?: string;
+    /** Default `act`. */
+    readonly chain?: string;
+    /** Default `agent_tier`. */
+    readonly agent_tier?: string;
+    /** A claim that only tokens of programs have. Without it, the marks of common identity providers count. */
+    readonly service_account?: string;
   };
   /** Default 30. */
   readonly clock_tolerance_seconds?: number;

@@ -1,4 +1,6 @@
+import type { AgentTier, ProvedUser } from '../../core/types/index.ts';
 import type { Permission, Role } from '../config/permissions.ts';
+import type { NameScope } from './scope.ts';
 
 /** The caller, as a credential or an address proves it. */
 export interface Caller {
@@ -9,6 +11,14 @@ export interface Caller {
   /** The tenants and agents that it may name; `*` for any. */
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
+  /** The person whom the credential or the transport proves; absent if neither proves one. */
+  readonly user?: ProvedUser;
+  /** The agents that a signed token lists, the one next to the person first; absent if it lists none. */
+  readonly chain?: readonly string[];
+  /** The tier of the agent, if the credential proves it. */
+  readonly agent_tier?: AgentTier;
+  /** The people for whom the credential may act if a request names them; absent for none. */
+  readonly may_act_for?: NameScope;
   /**
    * For a user who signed in: when a second factor was proved last, in milliseconds since 1970; `null` for never. Absent
    * for other callers.

@@ -1,4 +1,5 @@
 import { buildEnum, buildSection, Type } from '../../core/schema.ts';
+import { AGENT_TIERS } from '../../core/types/principal.ts';
 import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { oidcSchema, sessionSchema, signInSchema } from './schema-sign-in.ts';
@@ -57,6 +58,15 @@ export const authSchema = buildSection(
               'Without it: `check`, `memory:use`, `policy:read`, `audit:import`, `audit:read_own`, `approvals:own`, `costs:own`.',
           }),
         ),
+        may_act_for: Type.Optional({
+          ...nameListSchema,
+          description:
+            'People for whom the key may act, `*` for any: `user_id` of a request then proves the person. Only for a key that no agent can read.',
+        }),
+        agent_tier: Type.Optional({
+          ...buildEnum(AGENT_TIERS),
+          description: 'The tier of the agents that use the key.',
+        }),
         expires_at: Type.Optional(
           Type.String({
             pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2})$',
@@ -109,8 +119,40 @@ export const authSchema = buildSection(
                 permissions: Type.Optional(
                   Type.String({ minLength: 1, maxLength: 256, description: 'Default `permissions`.' }),
                 ),
+                user: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'The person. Default `sub`.' }),
+                ),
+                user_email: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `email`.' }),
+                ),
+                groups: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `groups`.' }),
+                ),
+                scopes: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `scope`, else `scp`.' }),
+                ),
+                chain: Type.Optional(
+                  Type.String({
+                    minLength: 1,
+                    maxLength: 256,
+                    description: 'The agents that act for the person. Default `act` (RFC 8693).',
+                  }),
+                ),
+                agent_tier: Type.Optional(
+                  Type.String({ minLength: 1, maxLength: 256, description: 'Default `agent_tier`.' }),
+                ),
+                service_account: Type.Optional(
+                  Type.String({
+                    minLength: 1,
+                    maxLength: 256,
+                    description:
+                      'A claim that only tokens of programs have; such a token proves no person. The marks of common identity providers count without it.',
+                  }),
+                ),
               },
-              { description: 'Dotted names of the claims that hold the scope of the bearer.' },
+              {
+                description: 'Dotted names of the claims that hold the scope of the bearer, and the person.',
+              },
             ),
           ),
           clock_tolerance_seconds: Type.Integer({

@@ -52,7 +52,7 @@ const LOGGED_TEXT_MAX = 8_192;
 const LIST_MAX = 50;
 /** The number of session tags in one event. */
 const SESSION_TAGS_MAX = 1_000;
-/** The number of finding kinds and of declared tags in one event. */
+/** The number of finding kinds, of declared tags, and of groups in one event. */
 const RECORDED_MAX = 100;
 
 /**
@@ -118,7 +118,7 @@ function listPrincipalFields({
   return {
     ...(user !== null && { user_id: user.user_id }),
     ...(user !== null && user.user_email !== null && { user_email: user.user_email }),
-    ...(user !== null && user.groups.length > 0 && { groups: user.groups }),
+    ...(user !== null && user.groups.length > 0 && { groups: user.groups.slice(0, RECORDED_MAX) }),
     ...(claimed_user !== null && { claimed_user }),
     ...(chain.length > 0 && { chain }),
     ...(tier !== null && { agent_tier: tier }),

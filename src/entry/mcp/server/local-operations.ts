@@ -107,7 +107,7 @@ function getCaller(operation: AnyOperation, stateDir: string, token: string | un
   if (isOperator) return buildOperatorCaller('operator');
   const { permission } = operation;
   if (permission === null || !OPERATOR_PERMISSIONS.includes(permission))
-    return buildMcpCaller(getOsUserName());
+    return buildMcpCaller(getOsUserName(), getOsUserName());
   throw new Refusal('forbidden', token === undefined ? NO_TOKEN : WRONG_TOKEN);
 }
 
