@@ -57,7 +57,7 @@ test('only a person or a permitted credential states `user`', async () => {
     const payload = { payload: { pay: 4711 }, session_id: 's', context: { origin: 'user' } };
     assert.equal(await findLabel(scanStructured, payload, caller), 'user', caller.id);
   }
-  const agents = [LOOPBACK_CALLER, AGENT_TOKEN_CALLER, buildMcpCaller('jane')];
+  const agents = [LOOPBACK_CALLER, AGENT_TOKEN_CALLER, buildMcpCaller('jane', 'jane')];
   for (const caller of [...agents, buildAgentCaller('key:agent', DEFAULT_PERMISSIONS, '*', '*')])
     assert.equal(await findLabel(scanInput, prompt('user'), caller), 'forbidden', caller.id);
 });
