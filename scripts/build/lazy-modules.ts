@@ -25,6 +25,7 @@ export const LAZY_FILES: Readonly<Record<string, LazyTargets>> = {
     ['./matching/custom/', 'custom'],
   ],
   'core/decision/lazy-argument-check.js': [['./argument-check', 'arguments']],
+  'core/flow/lazy.js': [['./', 'flow']],
 };
 /** Packages that are loaded when a module that imports them runs. */
 export const LAZY_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];

@@ -1,14 +1,25 @@
 import { detect } from '../detect/detect.ts';
+import { isOriginRule } from '../flow/rule-names.ts';
+import type { FlowCheck } from '../flow/sinks.ts';
 import { buildFieldTree, type FieldTree, formatPathStep, keepFields } from '../json/fields.ts';
 import { getContentSource, listKeptLeaves, spliceSource } from '../json/source.ts';
 import { walkContent } from '../json/walk.ts';
 import { foldCase, isCoveredBy, isFactTag, matchesAny } from '../tags.ts';
-import type { Content, Crossing, CrossingContext, Json, Policy, Tag, ToolContract } from '../types/index.ts';
+import type {
+  Content,
+  Crossing,
+  CrossingContext,
+  FlowAction,
+  Json,
+  Policy,
+  Tag,
+  ToolContract,
+} from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 import type { ArgumentCheck } from './argument-check.ts';
 import { isBeyondClearance } from './identities.ts';
 import { compileArgumentCheckOnDemand } from './lazy-argument-check.ts';
-import { buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
+import { buildFlowRestriction, buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
@@ -188,13 +199,36 @@ export function findContentRestrictions(
   return restrictions;
 }
 
+/** Returns the restrictions for values whose origin a contract does not permit. */
+export function listFlowRestrictions(
+  { enforcement }: ToolContract,
+  { problems }: FlowCheck,
+): readonly Restriction[] {
+  return problems.map(({ term, reason, action, path }) =>
+    buildFlowRestriction(`flow.${term}`, reason, { action, path, enforcement }),
+  );
+}
+
 /** Rebuilds a restriction on content from a recorded decision. The record holds the violated term and no position. */
-export function buildRecordedRestriction(what: string, enforcement: Restriction['enforcement']): Restriction {
+export function buildRecordedRestriction(what: string, contract: ToolContract): Restriction {
+  const { enforcement, flow } = contract;
+  if (isOriginRule(what)) {
+    const reason = 'The origin of the values did not fit the contract of the tool.';
+    return buildFlowRestriction(what, reason, { action: getFlowAction(what, flow), path: null, enforcement });
+  }
   return buildRestriction(
     `contract.${what}`,
     'The content did not fit the contract of the tool.',
     enforcement,
   );
+}
+
+function getFlowAction(rule: string, flow: ToolContract['flow']): FlowAction {
+  if (flow === undefined) return 'block';
+  if (rule === 'flow.others') return flow.others.otherwise;
+  if (rule === 'flow.intent') return flow.otherwise;
+  const name = rule.slice('flow.arguments.'.length);
+  return Object.hasOwn(flow.arguments, name) ? flow.arguments[name]!.otherwise : 'block';
 }
 
 /** Returns whether content has fields: objects and lists do, text does not. */

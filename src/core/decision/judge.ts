@@ -1,5 +1,8 @@
 import { detect } from '../detect/detect.ts';
 import { collectToolFactsOnDemand } from '../detect/lazy.ts';
+import { checkFlowOnDemand, computeValuesChangeOnDemand } from '../flow/lazy.ts';
+import type { FlowCheck } from '../flow/sinks.ts';
+import { usesValues } from '../flow/uses-values.ts';
 import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { renderFallback } from '../policy/fallback.ts';
@@ -18,6 +21,7 @@ import type {
   Policy,
   Rule,
   Tag,
+  ValuesChange,
   Verdict,
   Violation,
 } from '../types/index.ts';
@@ -29,6 +33,7 @@ import {
   findContentRestrictions,
   findContract,
   listDeclaredFacts,
+  listFlowRestrictions,
   type StrippedContent,
   stripFields,
 } from './contracts.ts';
@@ -198,9 +203,24 @@ export function judgeScan(
   const coverage = facts === null && scanned.status === 'full' ? UNKNOWN_FACTS : scanned;
   const declared = addDeclaredTags(facts ?? NO_TAGS, crossing);
   const known = { crossing, policy, table, contract, conditions };
-  const input = { ...known, findings, allowlisted_findings, declared, coverage, stripping };
+  const flow = checkOrigins(left, contract);
+  const input = { ...known, findings, allowlisted_findings, declared, coverage, stripping, flow };
   if (isClean(input)) return buildAllowVerdict(input);
   return buildVerdict(input);
+}
+
+/** Checks where the values of a call come from; `null` if the contract does not ask for it. */
+function checkOrigins(crossing: Crossing, contract: ContractMatch): FlowCheck | null {
+  if (contract === null || contract === 'undeclared' || crossing.phase !== 'request') return null;
+  const { flow } = contract;
+  return flow === undefined ? null : checkFlowOnDemand(crossing, { ...contract, flow });
+}
+
+/** Returns the values that a passed crossing adds to its session; `null` if no active rule reads them. */
+function listNewValues({ crossing, policy, contract }: JudgeInput): ValuesChange | null {
+  if (crossing.values_seen === undefined || !usesValues(policy, crossing.tenant_id)) return null;
+  const terms = contract === 'undeclared' ? null : contract;
+  return computeValuesChangeOnDemand(crossing, terms, policy.limits);
 }
 
 /**
@@ -268,6 +288,8 @@ interface JudgeInput {
   readonly coverage: Coverage;
   /** Fields that a contract removes. In monitor mode they stay in the content. */
   readonly stripping: StrippingResult | null;
+  /** The origins of the arguments; `null` if the contract does not check them. */
+  readonly flow: FlowCheck | null;
 }
 
 /** Returns whether no rule, contract or identity can match. */
@@ -282,9 +304,11 @@ function isClean({ crossing, table, findings, declared, coverage }: JudgeInput):
   );
 }
 
-function buildAllowVerdict({ policy, allowlisted_findings }: JudgeInput): Verdict {
+function buildAllowVerdict(input: JudgeInput): Verdict {
+  const { policy, allowlisted_findings } = input;
   return {
     ...EMPTY_VERDICT,
+    values_change: listNewValues(input),
     allowlisted_findings,
     decision: 'allow',
     action: 'allow',
@@ -342,7 +366,8 @@ function buildVerdict(input: JudgeInput): Verdict {
     monitored: evaluation.monitored,
     enforced_result: evaluation.enforced_result,
     approval: evaluation.approval,
-    values_change: null,
+    ...(input.flow !== null && { argument_labels: input.flow.labels }),
+    values_change: decision === 'block' ? null : listNewValues(input),
     taint_change:
       decision === 'block'
         ? null
@@ -388,9 +413,14 @@ function stripInput(input: JudgeInput, { leaves, content }: StrippingResult): Ju
 }
 
 function findAllRestrictions(input: JudgeInput, heedsMonitored = false): readonly Restriction[] {
-  const { crossing, policy, contract } = input;
+  const { crossing, policy, contract, flow } = input;
   const hasTerms = contract !== null && contract !== 'undeclared';
-  const contentRestrictions = hasTerms ? findContentRestrictions(contract, crossing, policy) : [];
+  const contentRestrictions = hasTerms
+    ? [
+        ...findContentRestrictions(contract, crossing, policy),
+        ...(flow === null ? [] : listFlowRestrictions(contract, flow)),
+      ]
+    : [];
   return findRestrictions(
     crossing,
     policy,

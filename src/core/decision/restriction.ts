@@ -18,6 +18,16 @@ export interface Restriction {
   readonly enforcement: 'enforce' | 'monitor';
 }
 
+/** Returns the restriction for values whose origin a contract does not permit. `rule` is `flow.arguments.<name>`. */
+export function buildFlowRestriction(
+  rule: `flow.${string}`,
+  reason: string,
+  { action, path, enforcement }: Pick<Restriction, 'action' | 'enforcement'> & Pick<Violation, 'path'>,
+): Restriction {
+  const violation = { type: 'flow_violation', rule, severity: 'high', path, reason } as const;
+  return { violation, rule, action, reason, enforcement };
+}
+
 /** Returns the restriction of a violated contract or identity. `rule` is for example `contract.arguments`. */
 export function buildRestriction(
   rule: `${'contract' | 'identity'}.${string}`,

@@ -1,3 +1,4 @@
+import { listUntrustedLabels } from '../flow/labels.ts';
 import { isCoveredBy, normalizeTag } from '../tags.ts';
 import type {
   Crossing,
@@ -55,7 +56,7 @@ export function computeTaintChange(input: TaintInput): TaintChange | null {
   if (!usesSessionTags(policy, crossing.tenant_id)) return null;
   const add = new Set<Tag>(isReadByAgent(crossing) ? listReadTags(input) : []);
   if (contract !== null && contract !== 'undeclared')
-    for (const tag of contract.emits.tags ?? []) add.add(tag);
+    for (const tag of [...(contract.emits.tags ?? []), ...listUntrustedLabels(contract)]) add.add(tag);
   const removed = new Set<Tag>();
   let isReset = false;
   const detectedTags = listDetectedTags(input);

@@ -1,4 +1,4 @@
-import { ACTIONS, BOUNDARIES, PHASES, SEVERITIES } from '../types/index.ts';
+import { ACTIONS, BOUNDARIES, COMPOSITE_TYPES, FLOW_ACTIONS, PHASES, SEVERITIES } from '../types/index.ts';
 
 /**
  * The shapes of v1alpha1 documents and inline rules, as plain JSON Schema (2020-12). The compiler validates with
@@ -225,6 +225,40 @@ export const ruleSchema = buildClosedSchema(
   ['name', 'boundary'],
 );
 
+const label = {
+  type: 'string',
+  maxLength: 128,
+  pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$',
+  'x-expects': 'must be a label: `user`, `operator`, `own`, `trusted.<name>` or `untrusted.<name>`',
+} as const;
+
+const otherwise = {
+  enum: FLOW_ACTIONS,
+  default: 'block',
+  description: 'Action for a value that no label in `any_of` permits.',
+} as const;
+
+const argumentFlow = buildClosedSchema(
+  {
+    any_of: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      items: label,
+      description:
+        'Labels that permit a value, each with its descendants. Also `any` (no check), `unknown` (seen nowhere) and `trivial` (numbers below 100, booleans, members of an enumeration, `null`, empty values).',
+    },
+    otherwise,
+    optional: { type: 'boolean', default: false, description: '`true` if a call may leave it out.' },
+    type: {
+      enum: COMPOSITE_TYPES,
+      description:
+        'Checks a value part by part if it has no label as a whole: a `url`, a list of `addresses`, a `text` whose addresses count, a shell `command` whose hosts and paths count.',
+    },
+  },
+  ['any_of'],
+);
+
 /** The tool contract of one tool: its arguments, its results and its effects. */
 export const contractSchema = buildClosedSchema(
   {
@@ -267,6 +301,59 @@ export const contractSchema = buildClosedSchema(
           default: 'block',
           description:
             'Action for a result with data that `tags` or the clearance of an agent does not cover: `block` it, or `redact` that data and keep the rest. A declared tag has no location in the result, so it always blocks.',
+        },
+        origin: {
+          ...label,
+          description:
+            'Label of all values in the result (default: `untrusted.<tool>`), such as `trusted.bank`.',
+        },
+        labels: {
+          type: 'object',
+          maxProperties: 1_000,
+          additionalProperties: {
+            anyOf: [label, buildClosedSchema({ own: { const: 'generated' } }, ['own'])],
+            'x-expects': 'must be a label such as `untrusted.mail`, or `{own: generated}`',
+          },
+          description:
+            'Labels of single fields by path: `items[].body`, `*.price`, `@keys`, `@lines`. The most specific path counts.',
+        },
+      },
+      [],
+    ),
+    writes: {
+      ...label,
+      description:
+        'Trusted label of the store that the tool writes, such as `trusted.contacts`. Writing a value that is untrusted or unknown ends this trust for the session.',
+    },
+    flow: buildClosedSchema(
+      {
+        arguments: {
+          type: 'object',
+          maxProperties: 1_000,
+          additionalProperties: argumentFlow,
+          description:
+            'Origins of argument values, by argument. An argument that is left out is refused unless `optional`.',
+        },
+        others: {
+          ...argumentFlow,
+          description: 'Terms for all other arguments (default: `any_of: [user, trivial]`).',
+        },
+        intent: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 100,
+          items: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 64,
+            pattern: '^[^\\s]+$',
+            'x-expects': 'must be one word',
+          },
+          description: 'Words of which the person’s prompt must have one; the case does not matter.',
+        },
+        otherwise: {
+          ...otherwise,
+          description: 'Action for values that no label permits, unless an argument sets another.',
         },
       },
       [],

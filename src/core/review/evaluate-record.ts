@@ -33,9 +33,7 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
   const table = getRecordRuleTable(record, policy);
   const contract = findContract(crossing, policy);
   const hasTerms = contract !== null && contract !== 'undeclared';
-  const ofContent = hasTerms
-    ? content.broken.map((name) => buildRecordedRestriction(name, contract.enforcement))
-    : [];
+  const ofContent = hasTerms ? content.broken.map((name) => buildRecordedRestriction(name, contract)) : [];
   const isFull = coverage.status === 'full';
   const { conditions } = record;
   const known = { crossing, policy, table, contract, findings, declared, coverage, conditions };
@@ -203,10 +201,11 @@ function listPossibleContents(record: RecordedDecision, was: Policy, next: Polic
 
 /** Serializes the terms of a contract on the content itself. */
 function serializeContentTerms(
-  { arguments: schema, accepts, emits }: ToolContract,
+  { arguments: schema, accepts, emits, flow }: ToolContract,
   phase: Phase | null,
 ): string {
-  return JSON.stringify(phase === 'response' ? [null, emits.fields] : [schema, accepts.fields]);
+  if (phase === 'response') return JSON.stringify([null, emits.fields]);
+  return JSON.stringify(flow === undefined ? [schema, accepts.fields] : [schema, accepts.fields, flow]);
 }
 
 const NO_TERMS = JSON.stringify([null, []]);

@@ -1,3 +1,4 @@
+import { isOriginRule } from '../flow/rule-names.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { isFactTag } from '../tags.ts';
 import {
@@ -244,6 +245,17 @@ function hasStripped(stripped: unknown): boolean {
 
 const CONTENT_RULES = ['arguments', 'accepts.fields', 'emits.fields'];
 
+const FLOW_VIOLATION = 'flow_violation:';
+
+/** Returns the violated terms for the origin of values. */
+function listFlowRules(violations: readonly string[], monitored: readonly string[]): readonly string[] {
+  const names = violations.flatMap((each) =>
+    each.startsWith(FLOW_VIOLATION) ? [each.slice(FLOW_VIOLATION.length)] : [],
+  );
+  const rules = monitored.map((each) => each.slice(0, each.lastIndexOf(':')));
+  return [...new Set([...names, ...rules])].filter(isOriginRule);
+}
+
 function readContentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
   const violations = readTexts(metadata.violations);
   const monitored = readTexts(metadata.monitored);
@@ -251,6 +263,7 @@ function readContentRecord({ decision, metadata }: RecordedEvent): ContentRecord
     (name) =>
       violations.includes(`contract_violation:${name}`) || monitored.includes(`contract.${name}:block`),
   );
+  broken.push(...listFlowRules(violations, monitored));
   const taken = CONTENT_RULES.some((name) => monitored.includes(`contract.${name}:redact`));
   if (taken || hasStripped(metadata.stripped_fields)) return { broken, strips: true };
   return { broken, strips: decision === 'block' ? null : false };

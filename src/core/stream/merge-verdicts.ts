@@ -5,6 +5,7 @@ import {
   type JudgedFinding,
   type Tag,
   type TaintChange,
+  type ValuesChange,
   type Verdict,
 } from '../types/index.ts';
 
@@ -21,9 +22,10 @@ export function isUntouched({
   allowlisted_findings,
   monitored,
   taint_change,
+  values_change,
 }: Verdict): boolean {
   const reported = findings.length + allowlisted_findings.length + monitored.length;
-  return action === 'allow' && reported === 0 && taint_change === null;
+  return action === 'allow' && reported === 0 && taint_change === null && values_change === null;
 }
 
 /** Returns the content of several texts that cross together: the text itself if there is one, else a list. */
@@ -54,6 +56,7 @@ export function mergeVerdicts(texts: readonly JudgedText[]): Verdict {
     monitored: verdicts.flatMap(({ monitored }) => monitored),
     enforced_result: findStrictest(verdicts),
     taint_change: winner.decision === 'block' ? null : mergeTaintChanges(verdicts),
+    values_change: winner.decision === 'block' ? null : mergeValuesChanges(verdicts),
     fault: verdicts.some(({ fault }) => fault),
   };
 }
@@ -81,7 +84,11 @@ export function mergeClassified(judged: Verdict, whole: Verdict): Verdict {
   const { rule, action, reason, coverage, violations } = whole;
   if (whole.decision === 'block') return { ...common, ...BLOCKED, rule, reason, coverage, violations };
   if (masked !== undefined) return { ...common, ...BLOCKED, rule: masked.rule, reason: STREAMED };
-  const passed = { ...common, taint_change: mergeTaintChanges([judged, whole]) };
+  const passed = {
+    ...common,
+    taint_change: mergeTaintChanges([judged, whole]),
+    values_change: mergeValuesChanges([judged, whole]),
+  };
   return judged.action === 'allow' && action === 'flag' ? { ...passed, action, rule, reason } : passed;
 }
 
@@ -140,6 +147,15 @@ function mergeTaintChanges(verdicts: readonly Verdict[]): TaintChange | null {
   const isReset = changes.some(({ remove }) => remove === 'all');
   const gone = changes.map(({ remove }) => (remove === 'all' ? [] : remove));
   return { add: mergeTags(changes.map(({ add }) => add)), remove: isReset ? 'all' : mergeTags(gone) };
+}
+
+function mergeValuesChanges(verdicts: readonly Verdict[]): ValuesChange | null {
+  const changes = verdicts.flatMap(({ values_change }) => values_change ?? []);
+  if (changes.length === 0) return null;
+  const add = new Map(
+    changes.flatMap((change) => change.add.map((entry) => [`${entry.hash} ${entry.label}`, entry] as const)),
+  );
+  return { add: [...add.values()], end: mergeTags(changes.map(({ end }) => end)) };
 }
 
 function mergeTags(lists: readonly (readonly Tag[])[]): Tag[] {

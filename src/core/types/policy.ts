@@ -1,4 +1,5 @@
 import type { Action, Boundary, CheckName, Json, Phase, Severity, Tag } from './enums.ts';
+import type { Label } from './flow.ts';
 
 /** Values of the setting `detection.example_values`. */
 export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
@@ -89,6 +90,10 @@ export interface ToolContract {
   /** Calls by one agent within any 60 seconds; `null` means no limit. */
   readonly max_calls_per_minute: number | null;
   readonly emits: ResultTerms;
+  /** The origins that argument values must have; absent if they are not checked. */
+  readonly flow?: FlowTerms;
+  /** The trusted label of the store that the tool writes. Values without a trusted origin end it for the session. */
+  readonly writes?: Label;
   readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
   readonly side_effects: {
     readonly reversible: boolean;
@@ -253,6 +258,38 @@ export interface ResultTerms {
   readonly fields: readonly string[];
   /** If set, data that the agent may not receive is masked. Otherwise the result is blocked. */
   readonly on_violation?: 'redact';
+  /** The label of all values without one in `labels`; absent for `untrusted.<tool>`. */
+  readonly origin?: Label;
+  /** Labels by path: `items[].body`. The most specific path counts. Absent if there are none. */
+  readonly labels?: Readonly<Record<string, Label>>;
+}
+
+/** Terms of a contract for the origins of argument values. */
+export interface FlowTerms {
+  readonly arguments: Readonly<Record<string, ArgumentFlow>>;
+  /** Terms for all other arguments. */
+  readonly others: ArgumentFlow;
+  /** Words of which the prompt must have one; empty if any prompt will do. */
+  readonly intent: readonly string[];
+  /** Action if the prompt has none of these words. */
+  readonly otherwise: FlowAction;
+}
+
+export const FLOW_ACTIONS = ['block', 'require_approval'] as const;
+export type FlowAction = (typeof FLOW_ACTIONS)[number];
+
+/** Composite values that are checked part by part: a URL, a list of addresses, prose with addresses, a shell command. */
+export const COMPOSITE_TYPES = ['url', 'addresses', 'text', 'command'] as const;
+export type CompositeType = (typeof COMPOSITE_TYPES)[number];
+
+/** Terms for the origin of one argument. */
+export interface ArgumentFlow {
+  /** Labels that permit a value, each with its descendants; also `any`, `unknown` and `trivial`. */
+  readonly any_of: readonly string[];
+  readonly otherwise: FlowAction;
+  /** If `true`, a call may leave the argument out. */
+  readonly optional: boolean;
+  readonly type?: CompositeType;
 }
 
 /** Files that control the service. A guarded agent may not change them. All paths are absolute. */

@@ -1,7 +1,7 @@
 import type { Content } from './crossing.ts';
 import type { Action, Decision, Severity, Tag } from './enums.ts';
 import type { AllowlistedFinding, Coverage, JudgedFinding, Violation } from './finding.ts';
-import type { ValuesChange } from './flow.ts';
+import type { SeenLabel, ValuesChange } from './flow.ts';
 import type { Splice } from './json.ts';
 import type { TaintChange } from './policy.ts';
 
@@ -66,6 +66,8 @@ export interface Verdict {
   readonly taint_change: TaintChange | null;
   /** `null` if the values that the session has seen do not change. */
   readonly values_change: ValuesChange | null;
+  /** The labels of the arguments whose origin the contract checks, by name; absent if it checks none. */
+  readonly argument_labels?: Readonly<Record<string, readonly SeenLabel[]>>;
   readonly policy_hash: string;
   /** Set if an internal fault led to this verdict, which always blocks. */
   readonly fault: boolean;

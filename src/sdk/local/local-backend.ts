@@ -46,7 +46,7 @@ export interface LocalState extends Omit<LocalParts, 'fillRandom'> {
 
 /** Creates the state of a policy, without any session. */
 export function createLocalState(parts: Omit<LocalState, 'sessions'>): LocalState {
-  return { ...parts, sessions: createLocalSessions(parts.policy) };
+  return { ...parts, sessions: createLocalSessions(parts.policy, () => parts.createEventId(0)) };
 }
 
 /** Opens the back end that decides in this process. It judges with the engine that the service has. */
@@ -92,17 +92,23 @@ export function checkLocally(
     const given = exact === null ? request.crossing : { ...request.crossing, content: exact };
     const contract = findContract(given, state.policy);
     const crossing = state.sessions.load(given, contract);
-    const verdict = judgeInSession(state, crossing, contract);
-    return recordVerdict(state, operation, crossing, verdict);
+    const eventId = state.createEventId(crossing.now_ms);
+    const verdict = judgeInSession(state, crossing, contract, eventId);
+    return recordVerdict(state, operation, crossing, verdict, eventId);
   } catch {
     return buildFailedVerdict('sdk.fault', 'A fault inside the SDK kept it from deciding, so it blocks.');
   }
 }
 
-function judgeInSession(state: LocalState, crossing: Crossing, contract: ContractMatch): Verdict {
+function judgeInSession(
+  state: LocalState,
+  crossing: Crossing,
+  contract: ContractMatch,
+  eventId: string,
+): Verdict {
   const { policy, sessions, fingerprintOf = null } = state;
   const verdict = judge(crossing, policy, fingerprintOf, getConditions(policy), contract);
-  return sessions.save(crossing, verdict, contract) ? verdict : blockFullSession(policy);
+  return sessions.save(crossing, verdict, contract, eventId) ? verdict : blockFullSession(policy);
 }
 
 function getConditions(policy: Policy): typeof celEvaluator | null {
@@ -120,8 +126,8 @@ function recordVerdict(
   operation: GuardOperation,
   crossing: Crossing,
   verdict: Verdict,
+  eventId: string,
 ): GuardVerdict {
-  const eventId = state.createEventId(crossing.now_ms);
   try {
     const { policy, log_actions = 'blocked' } = state;
     const shown = recordShownAction(crossing, verdict, log_actions, policy.redaction.typed);
@@ -158,8 +164,11 @@ export function openLocalSteps(
   const finish = ({ text, verdict }: StreamRelease): StreamPiece => {
     if (verdict === null) return { text, verdict: null };
     const crossing: Crossing = { ...context, content: { kind: 'text', text: stream.text() } };
-    const kept = state.sessions.save(context, verdict, contract) ? verdict : blockFullSession(policy);
-    ended = recordVerdict(state, operation, crossing, kept);
+    const eventId = state.createEventId(crossing.now_ms);
+    const kept = state.sessions.save(context, verdict, contract, eventId)
+      ? verdict
+      : blockFullSession(policy);
+    ended = recordVerdict(state, operation, crossing, kept, eventId);
     return { text: ended.fault && !verdict.fault ? '' : text, verdict: ended };
   };
   const take = (work: () => StreamRelease): StreamPiece => {

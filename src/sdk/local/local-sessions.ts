@@ -3,13 +3,19 @@ import { listActingAgents } from '../../core/decision/rules.ts';
 import { usesSessionTags } from '../../core/decision/taint.ts';
 import { covers } from '../../core/tags.ts';
 import type { CrossingContext, Policy, Tag, TaintChange, Verdict } from '../../core/types/index.ts';
+import { createLocalValues } from './local-values.ts';
 
-/** Session taint tags and call counts of this process. They are lost when it ends. */
+/** Session taint tags, values seen and call counts of this process. They are lost when it ends. */
 export interface LocalSessions {
   /** Returns the crossing with the tags of its session and the number of recent calls, as far as rules need them. */
   readonly load: <Given extends CrossingContext>(crossing: Given, contract: ContractMatch) => Given;
   /** Keeps what a crossing that was not blocked changes. Returns `false` if a limit does not let it. */
-  readonly save: (crossing: CrossingContext, verdict: Verdict, contract: ContractMatch) => boolean;
+  readonly save: (
+    crossing: CrossingContext,
+    verdict: Verdict,
+    contract: ContractMatch,
+    eventId: string,
+  ) => boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -18,21 +24,23 @@ const SESSION_TAGS_MAX = 1_000;
 const SESSIONS_MAX = 100_000;
 const UNNAMED = 'unknown';
 
-/** Creates the state of the sessions of one guard. */
-export function createLocalSessions(policy: Policy): LocalSessions {
+/** Creates the state of the sessions of one guard. `createKey` returns a random text. */
+export function createLocalSessions(policy: Policy, createKey: () => string): LocalSessions {
+  const values = createLocalValues(policy, createKey);
   const sessions = new Map<string, Map<string, readonly Tag[]>>();
   const calls = new Map<string, number[]>();
   return {
     load: (crossing, contract) => {
       const limit = findCallsLimit(crossing, contract);
       return {
-        ...crossing,
+        ...values.load(crossing),
         ...(usesSessionTags(policy, crossing.tenant_id) && { session_tags: readTags(sessions, crossing) }),
         ...(limit !== null && { calls_last_minute: 1 + countRecent(calls, crossing, limit.tool) }),
       };
     },
-    save: (crossing, verdict, contract) => {
+    save: (crossing, verdict, contract, eventId) => {
       if (verdict.decision === 'block') return true;
+      values.save(crossing, verdict, eventId);
       const limit = findCallsLimit(crossing, contract);
       if (limit !== null) addCall(calls, crossing, limit.tool);
       return verdict.taint_change === null || saveTags(sessions, crossing, verdict.taint_change);

@@ -4,6 +4,7 @@ import { buildBuiltinRules } from './builtin.ts';
 import type { HashText } from './canonical-json.ts';
 import { type DetectionSettings, type NamedDetectionParser, parseDetection } from './detection.ts';
 import { listDocumentRecords } from './documents.ts';
+import { findUnknownLabels } from './flow.ts';
 import { deepFreeze, hashPolicy } from './policy-hash.ts';
 import { hashTextPortably } from './portable-hash.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
@@ -70,7 +71,7 @@ export function compilePolicy(input: CompileInput): CompileResult {
   };
   for (const list of input.inline_rules) parseInlineRules(read, list);
   for (const { file, value } of input.documents) parseDocument(read, file, value);
-  read.problems.push(...findDuplicates(read));
+  read.problems.push(...findDuplicates(read), ...findUnknownLabels(read.contracts));
   const detection = parseDetection(input.settings, input.settings.file, read.problems, input.parseNamed);
   if (read.problems.some(({ level }) => level === 'error'))
     return { policy: null, problems: read.problems, locations: new Map() };

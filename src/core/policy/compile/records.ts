@@ -11,6 +11,7 @@ import { contractSchema, identitySchema, memorySchema } from '../schemas.ts';
 import { findArgumentSchemaProblems } from './argument-schema.ts';
 import type { ContractDocument, MemoryDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
+import { buildFlowTerms, buildLabelTerms, findFlowProblems } from './flow.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 import { readShape } from './shape-problems.ts';
 
@@ -30,8 +31,9 @@ export function parseContract(
   const schema = (written as Partial<JsonObject> | null)?.arguments ?? null;
   const hasSchema = typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null);
   const meaning = hasSchema ? findArgumentSchemaProblems(schema, buildChildLocation(place, 'arguments')) : [];
-  problems.push(...shape, ...meaning);
-  if (record === null || meaning.length > 0 || record.enabled === false) return null;
+  const flow = record === null ? [] : findFlowProblems(record, place);
+  problems.push(...shape, ...meaning, ...flow);
+  if (record === null || meaning.length + flow.length > 0 || record.enabled === false) return null;
   return { record: buildContract(record, schema), place };
 }
 
@@ -49,7 +51,9 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
       fields: emits.fields ?? [],
       // Set only if it is written, so that the hash of every other policy does not change.
       ...(emits.on_violation === 'redact' && { on_violation: emits.on_violation }),
+      ...buildLabelTerms(written),
     },
+    ...buildFlowTerms(written),
     stores: {
       fields: stores.fields ?? [],
       retention_ms: stores.retention === undefined ? null : parseDurationMs(stores.retention),

@@ -1,8 +1,8 @@
 import type { ContractMatch } from '../../../core/decision/contracts.ts';
 import { usesSessionTags } from '../../../core/decision/taint.ts';
+import { usesValues } from '../../../core/flow/uses-values.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import { usesValues } from '../values/uses-values.ts';
 import { countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';

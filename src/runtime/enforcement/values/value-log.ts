@@ -2,15 +2,8 @@
  * The stored form of the values that a session has seen: a log of records, to which each change appends. A record is one
  * byte for its kind and its fields.
  */
+import { getValueQuota, VALUE_QUOTAS } from '../../../core/flow/quotas.ts';
 import type { Label, SeenLabel, ValueForm, ValueQuota, ValuesChange } from '../../../core/types/index.ts';
-
-/** The most entries of one session by kind. */
-export const VALUES_MAX: Readonly<Record<ValueQuota, number>> = {
-  user: 1_024,
-  trusted: 1_024,
-  untrusted: 4_096,
-  shingle: 2_048,
-};
 
 /** The most labels of one session. Callers name tools, and each tool may be a label. */
 export const LABELS_MAX = 512;
@@ -123,7 +116,7 @@ function openWriter(log: ValueLog, eventId: string) {
     write,
     addValue: (hash: string, form: ValueForm, given: Label): void => {
       if (!HASH.test(hash)) throw new Error('a hash of a value has 16 hex digits');
-      const quota = getQuota(form, given);
+      const quota = getValueQuota(form, given);
       const number = getLabel(given);
       if (number === null) {
         markFull(quota);
@@ -133,7 +126,7 @@ function openWriter(log: ValueLog, eventId: string) {
       const isKnown =
         log.labels_by_hash.get(hash)?.some(({ label }) => labels.get(label) === number) ?? false;
       if (isKnown || added.has(key)) return;
-      if (counts[quota] >= VALUES_MAX[quota]) {
+      if (counts[quota] >= VALUE_QUOTAS[quota]) {
         markFull(quota);
         return;
       }
@@ -156,13 +149,6 @@ function openWriter(log: ValueLog, eventId: string) {
     },
     finish: () => Buffer.concat(parts),
   };
-}
-
-/** Returns the quota of an entry. */
-function getQuota(form: ValueForm, label: Label): ValueQuota {
-  if (form === 'shingle') return 'shingle';
-  if (/^user(?:[._]|$)/.test(label)) return 'user';
-  return /^(?:own|operator|trusted)(?:\.|$)/.test(label) ? 'trusted' : 'untrusted';
 }
 
 function shortenLabel(label: Label): Label | null {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { VALUE_QUOTAS } from '../../../core/flow/quotas.ts';
 import type { Label, ValueForm } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { RACERS, runRace } from '../../../platform/store/testing/races.ts';
@@ -9,7 +10,7 @@ import { resetSession } from '../sessions/reset.ts';
 import { LIMITS } from '../sessions/testing/limits.ts';
 import { openValueIndex, type ValueIndex, type ValuesOwner } from './index.ts';
 import { OWNER, SECRET } from './testing/owner.ts';
-import { LABELS_MAX, VALUES_MAX } from './value-log.ts';
+import { LABELS_MAX } from './value-log.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
@@ -143,9 +144,9 @@ withStores('values seen', (law) => {
         label,
       }));
     const add = [
-      ...build(VALUES_MAX.user + 1, 'user', 'exact'),
-      ...build(VALUES_MAX.untrusted, 'untrusted.web', 'folded'),
-      ...build(VALUES_MAX.shingle + 1, 'untrusted.web', 'shingle'),
+      ...build(VALUE_QUOTAS.user + 1, 'user', 'exact'),
+      ...build(VALUE_QUOTAS.untrusted, 'untrusted.web', 'folded'),
+      ...build(VALUE_QUOTAS.shingle + 1, 'untrusted.web', 'shingle'),
       ...build(1, 'trusted.crm', 'exact'),
     ];
     await worker.save(store, loaded, { add, end: ['trusted.crm'], origin: null, event_id: 'e' }, NOW, LIMITS);
@@ -153,7 +154,7 @@ withStores('values seen', (law) => {
       assert.deepEqual([...each.seen.full].sort(), ['shingle', 'user']);
       assert.deepEqual(each.seen.ended, ['trusted.crm']);
       const size = [...each.log.labels_by_hash.values()].flat().length;
-      assert.equal(size, VALUES_MAX.user + VALUES_MAX.untrusted + VALUES_MAX.shingle + 1);
+      assert.equal(size, VALUE_QUOTAS.user + VALUE_QUOTAS.untrusted + VALUE_QUOTAS.shingle + 1);
     }
   });
 

@@ -1,0 +1,79 @@
+import { listDialects, readCommands } from '../detect/shell/read.ts';
+import type { CompositeType } from '../types/index.ts';
+import { findGroupedNumbers, findWords, isIdentifier, splitJoinedWord } from './pieces.ts';
+import { parseUrlParts } from './urls.ts';
+
+/** A part of a composite value that needs a label of its own; `null` for text that has no place in the composite. */
+export type CompositePart = string | null;
+
+/** Parts of one value, at most. With more of them the value has a part without a label. */
+const PARTS_MAX = 256;
+
+/** Cuts a value by its declared type into the parts that need a label each. */
+export function listCompositeParts(text: string, type: CompositeType): readonly CompositePart[] {
+  const parts = CUTS[type](text);
+  return parts.length > PARTS_MAX ? [...parts.slice(0, PARTS_MAX), null] : parts;
+}
+
+const CUTS: Readonly<Record<CompositeType, (text: string) => readonly CompositePart[]>> = {
+  url: cutUrl,
+  addresses: (text) => text.split(/[,;]/).map((part) => (part.trim() === '' ? null : part)),
+  text: listAddressesInText,
+  command: listTargetsOfCommands,
+};
+
+/** A URL needs a known host, a known path, and known values in its query. */
+function cutUrl(text: string): readonly CompositePart[] {
+  const url = parseUrlParts(text);
+  if (url === null) return [null];
+  const path = url.path === '' || url.path === '/' ? [] : [url.path];
+  return [url.host, ...path, ...url.values, ...(url.has_rest ? [null] : [])];
+}
+
+const ADDRESS = /^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$|:\/\/|^www\.|^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$|^\+?\d{9,30}$/i;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}([a-z]{2,24})(?::\d{1,5})?(?:\/.*)?$/i;
+/** Endings of file names, some of which are domains too. */
+const FILE_ENDINGS = new Set(
+  (
+    'bmp c cfg conf cpp css csv doc docx gif go gz h htm html ini java jpeg jpg js json log lua md mdx odt pdf php png ' +
+    'ppt pptx py rb rs rtf sh sql svg tar toml ts tsx tsv txt wav xls xlsx xml yaml yml zip'
+  ).split(' '),
+);
+
+/** Returns the addresses in prose: of mail, of hosts, and of accounts. The other words need no label. */
+function listAddressesInText(text: string): readonly CompositePart[] {
+  const found = new Set<string>();
+  for (const word of findWords(text))
+    for (const { text: part } of [word, ...splitJoinedWord(word)])
+      if (isIdentifier(part) && isAddress(part)) found.add(part);
+  for (const { text: number } of findGroupedNumbers(text))
+    if (!DATE.test(number) && number.replace(/\D/g, '').length >= ACCOUNT_DIGITS_MIN) found.add(number);
+  return [...found];
+}
+
+const DATE = /^\d{4}-\d\d-\d\d(?: |$)/;
+const ACCOUNT_DIGITS_MIN = 9;
+
+function isAddress(word: string): boolean {
+  if (ADDRESS.test(word)) return true;
+  const ending = HOST.exec(word)?.[1];
+  return ending !== undefined && !FILE_ENDINGS.has(ending.toLowerCase());
+}
+
+/** Returns the hosts, URLs and paths in a shell command. A command that is too long to read has a part without a label. */
+function listTargetsOfCommands(text: string): readonly CompositePart[] {
+  const found = new Set<CompositePart>();
+  for (const dialect of listDialects(text)) {
+    const { commands, is_cut } = readCommands(text, { dialect });
+    if (is_cut) found.add(null);
+    for (const { words, redirections, code } of commands) {
+      for (const word of [...words.map((each) => each.text), ...redirections.map(({ target }) => target)]) {
+        const value = /^--?[\w-]+=(.+)$/s.exec(word)?.[1] ?? word.replace(/^@/, '');
+        if (isAddress(value) || /[/\\~]/.test(value)) found.add(value);
+      }
+      // Code is not read as a command, so that its targets are unknown.
+      if (code !== null) found.add(null);
+    }
+  }
+  return [...found];
+}

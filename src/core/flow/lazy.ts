@@ -1,0 +1,24 @@
+/**
+ * Functions that only a policy with origins of values needs. In the built program each module that is imported here runs
+ * at the first call of one of its functions (scripts/build/lazy-modules.ts).
+ */
+import type { Crossing, FlowTerms, ScanLimits, ToolContract, ValuesChange } from '../types/index.ts';
+import { checkFlow, type FlowCheck } from './sinks.ts';
+import { computeValuesChange } from './values-change.ts';
+
+/** Calls `checkFlow` (sinks.ts). */
+export function checkFlowOnDemand(
+  crossing: Pick<Crossing, 'content' | 'values_seen'>,
+  contract: ToolContract & { readonly flow: FlowTerms },
+): FlowCheck {
+  return checkFlow(crossing, contract);
+}
+
+/** Calls `computeValuesChange` (values-change.ts). */
+export function computeValuesChangeOnDemand(
+  crossing: Crossing,
+  contract: ToolContract | null,
+  limits: ScanLimits,
+): ValuesChange | null {
+  return computeValuesChange(crossing, contract, limits);
+}

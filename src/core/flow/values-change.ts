@@ -1,0 +1,312 @@
+import { createContent, parseJsonContent } from '../json/source.ts';
+import { type JsonLeaf, walkContent } from '../json/walk.ts';
+import { normalizeTag } from '../tags.ts';
+import type {
+  Content,
+  Crossing,
+  Label,
+  ScanLimits,
+  ToolContract,
+  ValueForm,
+  ValuesChange,
+  ValuesSeen,
+} from '../types/index.ts';
+import { addUntrustedAtoms, findPromptAtoms } from './atoms.ts';
+import { foldValue } from './fold-value.ts';
+import { buildPlaceStep, getLabelFinder, KEYS_STEP, LINES_STEP } from './label-paths.ts';
+import {
+  buildArgumentLabel,
+  buildToolLabel,
+  endTrust,
+  isPermitting,
+  isUnknown,
+  isUntrusted,
+} from './labels.ts';
+import { isSmallNumber, normalizeNumber } from './numbers.ts';
+import { ATOM_UNITS_MAX, isPlaceholderText, type Piece, trimBlanks } from './pieces.ts';
+import { getValueQuota, VALUE_QUOTAS } from './quotas.ts';
+import { findShingles } from './shingles.ts';
+import { findWholeLabels } from './value-labels.ts';
+
+/** The label of what an agent reads from its memory, and of messages from other agents. */
+const MEMORY: Label = 'untrusted.memory';
+const AGENTS: Label = 'untrusted.agents';
+const FILE: Label = 'untrusted.file';
+
+/**
+ * Returns what a crossing that passes adds to the values of its session; `null` if that is nothing. Reads the original
+ * content, before masks, because values reach the agent in other ways too.
+ */
+export function computeValuesChange(
+  crossing: Crossing,
+  contract: ToolContract | null,
+  limits: ScanLimits,
+): ValuesChange | null {
+  const seen = crossing.values_seen;
+  if (seen === undefined) return null;
+  const draft = createDraft(seen);
+  addCrossing(draft, crossing, contract, limits);
+  const add = [...draft.added.values()];
+  return add.length + draft.end.size === 0 ? null : { add, end: [...draft.end].sort() };
+}
+
+interface ChangeDraft {
+  readonly seen: ValuesSeen;
+  readonly added: Map<string, ValuesChange['add'][number]>;
+  readonly counts: Record<keyof typeof VALUE_QUOTAS, number>;
+  readonly end: Set<Label>;
+}
+
+function createDraft(seen: ValuesSeen): ChangeDraft {
+  return {
+    seen,
+    added: new Map(),
+    counts: { user: 0, trusted: 0, untrusted: 0, shingle: 0 },
+    end: new Set(),
+  };
+}
+
+/** Adds an entry. One more than the quota is kept, so that the store records that it is used up. */
+function addEntry(draft: ChangeDraft, form: ValueForm, hash: string, label: Label): void {
+  const { seen, added, counts } = draft;
+  const quota = getValueQuota(form, label);
+  if (seen.full.includes(quota) || counts[quota] > VALUE_QUOTAS[quota]) return;
+  const key = `${hash} ${label}`;
+  if (added.has(key) || seen.findLabels(hash).some((known) => known.label === label)) return;
+  counts[quota] += 1;
+  added.set(key, { hash, form, label });
+}
+
+function addValue(draft: ChangeDraft, form: ValueForm, text: string, label: Label): void {
+  addEntry(draft, form, draft.seen.hashValue(form, text), label);
+}
+
+function addCrossing(
+  draft: ChangeDraft,
+  crossing: Crossing,
+  contract: ToolContract | null,
+  limits: ScanLimits,
+): void {
+  const { boundary, phase, content, memory, tool } = crossing;
+  const declared = crossing.declared_tags.map(normalizeTag).find(isUntrusted);
+  if (boundary === 'output') return;
+  if (boundary === 'input') {
+    const label = declared ?? crossing.content_label ?? (crossing.is_from_outside === true ? FILE : null);
+    if (label !== null) addText(draft, content, label, limits);
+    return;
+  }
+  if (memory !== undefined) {
+    if (phase === 'response') addText(draft, content, declared ?? MEMORY, limits);
+  } else if (phase === 'message')
+    addText(draft, content, declared ?? crossing.content_label ?? AGENTS, limits);
+  else if (phase === 'response') {
+    const origin = contract?.emits.origin ?? buildToolLabel(tool);
+    if (declared !== undefined || holdsMedia(content, limits))
+      addText(draft, content, declared ?? buildToolLabel(tool), limits);
+    else addResult(draft, crossing, { origin, labels: contract?.emits.labels ?? NO_LABELS }, limits);
+  } else addCall(draft, crossing, contract, limits);
+}
+
+const NO_LABELS: Readonly<Record<string, Label>> = Object.freeze({});
+
+/** Adds a content that has one label. */
+function addText(draft: ChangeDraft, content: Content, label: Label, limits: ScanLimits): void {
+  const atoms = new Set<string>();
+  const inForce = endTrust(label, draft.seen.ended);
+  const add = (text: string): void => {
+    if (inForce === 'user' || inForce === 'operator') addPrompt(draft, text, inForce);
+    else if (isPermitting(inForce)) addTrusted(draft, text, null, inForce);
+    else if (isUntrusted(inForce)) addUntrusted(draft, atoms, text, inForce);
+  };
+  if (content.kind === 'text') add(content.text);
+  else walkContent(content, limits, ({ text }) => add(text));
+  for (const atom of atoms) addValue(draft, 'folded', atom, inForce);
+}
+
+/** Prompts of so many words could share two shingles with content of strangers. */
+const PASTED_WORDS_MIN = 16;
+/** Shingles of this number with the content of strangers show that a prompt has a part of it. */
+const SHARED_MIN = 2;
+const PROMPT_SHINGLES_MAX = 4_096;
+
+/**
+ * Adds the values that a prompt endorses. If it shares two shingles with content of strangers, it endorses nothing
+ * between them, and no value that a stranger wrote. If no more shingles are kept, a long prompt endorses nothing.
+ */
+function addPrompt(draft: ChangeDraft, text: string, label: Label): void {
+  const { seen } = draft;
+  if (seen.full.includes('user')) return;
+  if (seen.full.includes('shingle') && text.split(/\s+/, PASTED_WORDS_MIN).length >= PASTED_WORDS_MIN) return;
+  const shared = findShingles(text, seen.hashValue, PROMPT_SHINGLES_MAX).filter(({ hash }) =>
+    seen.findLabels(hash).some((known) => isUntrusted(known.label)),
+  );
+  const isPasted = shared.length >= SHARED_MIN;
+  const start = Math.min(...shared.map((each) => each.start));
+  const end = Math.max(...shared.map((each) => each.end));
+  const isExcluded = (piece: Piece): boolean =>
+    isPasted && ((piece.start < end && piece.end > start) || isSeenUntrusted(seen, piece.text));
+  const { exact, numbers } = findPromptAtoms(text, isExcluded);
+  for (const value of exact) addValue(draft, 'exact', value, label);
+  for (const value of numbers) addValue(draft, 'number', value, label);
+}
+
+function isSeenUntrusted(seen: ValuesSeen, text: string): boolean {
+  return findFolded(seen, text).some(isUntrusted);
+}
+
+function findFolded(seen: ValuesSeen, text: string): readonly Label[] {
+  return seen.findLabels(seen.hashValue('folded', foldValue(text))).map(({ label }) => label);
+}
+
+function addUntrusted(draft: ChangeDraft, atoms: Set<string>, text: string, label: Label): void {
+  const { full, hashValue } = draft.seen;
+  const max = VALUE_QUOTAS.untrusted + 1;
+  if (!full.includes('untrusted') && atoms.size < max) addUntrustedAtoms(atoms, text, max);
+  if (full.includes('shingle')) return;
+  for (const { hash } of findShingles(text, hashValue, VALUE_QUOTAS.shingle + 1))
+    addEntry(draft, 'shingle', hash, label);
+}
+
+/** Adds a value as a whole. Its parts are not trusted, because a field of free text may hold anything. */
+function addTrusted(draft: ChangeDraft, text: string, kind: JsonLeaf['kind'] | null, label: Label): void {
+  const value = trimBlanks(text);
+  if (value === '' || value.length > ATOM_UNITS_MAX || isPlaceholderText(value)) return;
+  const number = kind === 'number' ? normalizeNumber(value) : null;
+  if (number !== null) addValue(draft, 'number', number, label);
+  else addValue(draft, 'exact', value, label);
+}
+
+interface TrustedLeaf {
+  readonly text: string;
+  readonly kind: JsonLeaf['kind'];
+  readonly label: Label;
+}
+
+/** Adds a result field by field. Trusted fields come last, because a value of a stranger in the same result is known by then. */
+function addResult(
+  draft: ChangeDraft,
+  { content: written, tool }: Crossing,
+  { origin, labels }: { readonly origin: Label; readonly labels: Readonly<Record<string, Label>> },
+  limits: ScanLimits,
+): void {
+  const { seen } = draft;
+  const finder = getLabelFinder(labels);
+  const content = written.kind === 'text' ? parseResultText(written.text, limits) : written;
+  const atoms = new Map<Label, Set<string>>();
+  const trusted: TrustedLeaf[] = [];
+  const add = (text: string, kind: JsonLeaf['kind'], given: Label): void => {
+    const label = endTrust(given, seen.ended);
+    if (isPermitting(label)) trusted.push({ text, kind, label });
+    else {
+      const found = atoms.get(label) ?? new Set<string>();
+      atoms.set(label, found);
+      addUntrusted(draft, found, text, label);
+    }
+  };
+  const addLeaf = (text: string, kind: JsonLeaf['kind'], place: readonly string[]): void => {
+    const lines = finder.find(place, LINES_STEP);
+    if (lines === null) add(text, kind, finder.find(place) ?? origin);
+    else for (const line of listLines(text)) add(line, kind, lines);
+  };
+  if (content.kind === 'text') addLeaf(content.text, 'string', []);
+  else
+    walkContent(content, limits, ({ kind, text, frames }) => {
+      const place = frames.map(({ keys, index }) => buildPlaceStep(keys === null ? null : keys[index]!));
+      if (kind !== 'key') addLeaf(text, kind, place);
+      else {
+        const above = place.slice(0, -1);
+        const label = finder.find(above, KEYS_STEP);
+        const rest = finder.find(above) ?? origin;
+        // Names of members are seldom values, so that a trusted result does not make them trusted.
+        if (label !== null) add(text, kind, label);
+        else if (!isPermitting(rest)) add(text, kind, rest);
+      }
+    });
+  for (const [label, found] of atoms) for (const atom of found) addValue(draft, 'folded', atom, label);
+  const strangers = [...atoms.values()];
+  for (const { text, kind, label } of trusted) {
+    const known = findFolded(seen, kind === 'number' ? (normalizeNumber(text) ?? text) : trimBlanks(text));
+    // A generated value is not new if any tool got it before.
+    const isEcho = label === 'own' ? known.some(isUnknown) : known.includes(buildArgumentLabel(tool));
+    const isForeign =
+      seen.full.includes('untrusted') ||
+      known.some(isUntrusted) ||
+      strangers.some((found) => found.has(foldValue(trimBlanks(text))));
+    if (!isEcho && (label !== 'own' || !isForeign)) addTrusted(draft, text, kind, label);
+  }
+}
+
+/** Reads JSON that a tool returns as text. */
+function parseResultText(text: string, limits: ScanLimits): Content {
+  return /^\s*[[{]/.test(text) ? parseJsonContent(text, limits) : createContent(text);
+}
+
+/** Returns the lines of a text, each also without a name in front: `Hotels: Good Night` and `Good Night`. */
+function listLines(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => {
+    const value = /^[^:\n]{1,64}: (.+)$/.exec(line)?.[1];
+    return value === undefined ? [line] : [line, value];
+  });
+}
+
+const MEDIA_KEY = /^(?:mime_?type|media_?type)$/i;
+const MEDIA_DATA_KEY = /^(?:data|blob|bytes|base64)$/i;
+
+/** Returns whether a content has an image or other data that is not text, whose words are not known. */
+function holdsMedia(content: Content, limits: ScanLimits): boolean {
+  if (content.kind === 'text') return false;
+  let key = '';
+  let hasType = false;
+  let hasData = false;
+  walkContent(content, limits, ({ kind, text, is_member }) => {
+    if (kind === 'key') key = text;
+    else if (is_member) {
+      hasType ||= MEDIA_KEY.test(key) && !/^text\/|json/i.test(text);
+      hasData ||= MEDIA_DATA_KEY.test(key);
+    }
+  });
+  return hasType && hasData;
+}
+
+/** Values of one call that are recorded, at most. */
+const CALL_VALUES_MAX = 1_024;
+
+/**
+ * Records the argument values without a label that permits, so that an echo of them is known. A tool that writes to a
+ * trusted store with such a value ends that trust.
+ */
+function addCall(
+  draft: ChangeDraft,
+  { content, tool }: Crossing,
+  contract: ToolContract | null,
+  limits: ScanLimits,
+): void {
+  const { seen } = draft;
+  const mark = buildArgumentLabel(tool);
+  let count = 0;
+  const add = (text: string, isNumber: boolean): void => {
+    const value = trimBlanks(text);
+    if (value === '' || isTrivialNumber(value, isNumber)) return;
+    count += 1;
+    if (count > CALL_VALUES_MAX) return;
+    if (findWholeLabels(value, isNumber, seen).some(({ label }) => isPermitting(label))) return;
+    if (contract?.writes !== undefined) draft.end.add(contract.writes);
+    const number = isNumber ? normalizeNumber(value) : null;
+    if (value.length <= ATOM_UNITS_MAX && !isPlaceholderText(value))
+      addValue(draft, 'folded', foldValue(number ?? value), mark);
+  };
+  if (content.kind === 'text') add(content.text, false);
+  else
+    walkContent(content, limits, ({ kind, text }) => {
+      if (kind !== 'key') add(text, kind === 'number');
+    });
+  if (count <= CALL_VALUES_MAX) return;
+  if (contract?.writes !== undefined) draft.end.add(contract.writes);
+  // The other values could not be recognised in a result, so that no more values may become trusted.
+  for (let at = 0; at <= VALUE_QUOTAS.trusted; at++) addValue(draft, 'folded', `argument ${at}`, mark);
+}
+
+function isTrivialNumber(value: string, isNumber: boolean): boolean {
+  const number = isNumber ? normalizeNumber(value) : null;
+  return number !== null && isSmallNumber(number);
+}
