@@ -112,11 +112,17 @@ class Run:
 class Guard:
     """A connection to the service."""
 
-    def __init__(self, url):
+    def __init__(self, url, key):
         self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+        self.headers = {"content-type": "application/json"}
+        # Only with a key the prompt is marked as the words of a person.
+        self.prompt_context = {}
+        if key is not None:
+            self.headers["authorization"] = f"Bearer {key}"
+            self.prompt_context = {"context": {"origin": "user"}}
 
     def post(self, route, body):
-        self.connection.request("POST", route, json.dumps(body), {"content-type": "application/json"})
+        self.connection.request("POST", route, json.dumps(body), self.headers)
         response = self.connection.getresponse()
         answer = response.read()
         if response.status != 200:
@@ -164,7 +170,8 @@ def run_task(suite, user_task, injection_task, injections, run):
 
 def work(runtime, environment, user_task, injection_task, injections, run):
     """Makes the calls of the task and those of the injection, and returns the answer that the user sees."""
-    prompt = run.check("/v1/scan/input", "text", {"text": user_task.PROMPT})
+    spoken = {} if run.guard is None else run.guard.prompt_context
+    prompt = run.check("/v1/scan/input", "text", {"text": user_task.PROMPT, **spoken})
     run.see(user_task.PROMPT, prompt)
     if prompt is None:
         return ""
@@ -202,6 +209,7 @@ def load_attacks(suite, templates):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--url")
+    parser.add_argument("--key")
     parser.add_argument("--suites", required=True)
     parser.add_argument("--templates", required=True)
     parser.add_argument("--every", type=int, default=1)
@@ -211,7 +219,7 @@ def main():
     yaml.safe_load = lambda text: yaml.load(text, yaml.CSafeLoader)
     suites = [suite for name, suite in sorted(get_suites(VERSION).items()) if name in options.suites.split(",")]
     attacks = {suite.name: load_attacks(suite, options.templates.split(",")) for suite in suites}
-    guard = None if options.url is None else Guard(options.url)
+    guard = None if options.url is None else Guard(options.url, options.key)
     runs = 0
     for suite, user_task, injection_task in list_pairs(suites, options.every):
         for attack in attacks[suite.name] if injection_task else [None]:

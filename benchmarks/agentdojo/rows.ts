@@ -10,11 +10,13 @@ export interface GuardRow {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Policies and contracts that were written for these tools, in `rows/`. */
   readonly file?: string;
+  /** The agent's program marks the prompt as the words of a person, with a key that may do so. */
+  readonly marks_prompts?: true;
 }
 
 /**
- * Rows that are to come: the origin of values, tasks by a rule from the prompt, and all together; each with the labels
- * of `policy draft` as they are, and with edits by hand, of which `countLines` counts the lines. A row that reads
+ * Rows that are to come: tasks by a rule from the prompt, and all together; each with the labels of `policy draft` as
+ * they are, and with edits by hand, of which `countLines` counts the lines. A row that reads
  * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part will be another program.
  */
 export const GUARD_ROWS: readonly GuardRow[] = [
@@ -24,6 +26,13 @@ export const GUARD_ROWS: readonly GuardRow[] = [
   { name: 'shield', skills: ['prompt-injection-shield'] },
   { name: 'trifecta', skills: ['lethal-trifecta'] },
   { name: 'tags', skills: ['lethal-trifecta'], file: 'tags.yaml' },
+  {
+    name: 'origins',
+    skills: [],
+    config: { pii_protection: { action: 'flag' } },
+    file: 'origins.yaml',
+    marks_prompts: true,
+  },
 ];
 
 export function readRowFile({ file }: GuardRow): string | null {

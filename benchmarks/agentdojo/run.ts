@@ -8,6 +8,7 @@
  * the misses, and `--json` prints the counts of each row as one line.
  */
 import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,12 +97,20 @@ async function measureRow(row: GuardRow): Promise<readonly AgentRun[]> {
   }
   const written = readRowFile(row);
   const files = written === null ? {} : { 'policies/dojo.yaml': written };
-  const service = await startTestService({ dir, config: row.config ?? {}, files, workers: 1 });
+  const key = row.marks_prompts === true ? randomBytes(24).toString('hex') : null;
+  const config = { ...row.config, ...(key !== null && { auth: { api_keys: [describeKey(key)] } }) };
+  const service = await startTestService({ dir, config, files, workers: 1 });
   try {
-    return await runAgent(['--url', service.url]);
+    return await runAgent(['--url', service.url, ...(key === null ? [] : ['--key', key])]);
   } finally {
     await service.stop();
   }
+}
+
+/** Returns the configuration of a key of a program that takes the prompts of users. */
+function describeKey(key: string) {
+  const sha256 = createHash('sha256').update(key).digest('hex');
+  return { id: 'benchmark', sha256, permissions: ['check', 'prompts:speak'] };
 }
 
 async function runAgent(words: readonly string[]): Promise<readonly AgentRun[]> {

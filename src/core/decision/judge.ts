@@ -2,7 +2,7 @@ import { detect } from '../detect/detect.ts';
 import { collectToolFactsOnDemand } from '../detect/lazy.ts';
 import { checkFlowOnDemand, computeValuesChangeOnDemand } from '../flow/lazy.ts';
 import type { FlowCheck } from '../flow/sinks.ts';
-import { usesValues } from '../flow/uses-values.ts';
+import { usesSources, usesValues } from '../flow/uses-values.ts';
 import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { renderFallback } from '../policy/fallback.ts';
@@ -220,7 +220,7 @@ function checkOrigins(crossing: Crossing, contract: ContractMatch): FlowCheck | 
 function listNewValues({ crossing, policy, contract }: JudgeInput): ValuesChange | null {
   if (crossing.values_seen === undefined || !usesValues(policy, crossing.tenant_id)) return null;
   const terms = contract === 'undeclared' ? null : contract;
-  return computeValuesChangeOnDemand(crossing, terms, policy.limits);
+  return computeValuesChangeOnDemand(crossing, terms, policy.limits, usesSources(policy));
 }
 
 /**

@@ -32,21 +32,36 @@ const NAME_WORDS_MAX = 6;
  * which places endorse nothing.
  */
 export function findPromptAtoms(text: string, isExcluded: (piece: Piece) => boolean): PromptAtoms {
+  const words = findWords(text);
+  return findExactAtoms(text, words, isExcluded, PROMPT_ATOMS_MAX, words);
+}
+
+/** Returns the values in a text of a source that the person named. Single words are none. */
+export function findSourceAtoms(text: string, atomsMax: number): PromptAtoms {
+  return findExactAtoms(text, findWords(text), () => false, atomsMax, []);
+}
+
+function findExactAtoms(
+  text: string,
+  words: readonly Piece[],
+  isExcluded: (piece: Piece) => boolean,
+  atomsMax: number,
+  singles: readonly Piece[],
+): PromptAtoms {
   const exact = new Set<string>();
   const add = (piece: Piece): void => {
     const value = trimBlanks(piece.text);
     const isKept = value !== '' && value.length <= ATOM_UNITS_MAX && !isPlaceholderText(value);
-    if (isKept && exact.size < PROMPT_ATOMS_MAX && !isExcluded(piece)) exact.add(value);
+    if (isKept && exact.size < atomsMax && !isExcluded(piece)) exact.add(value);
   };
   add({ text, start: 0, end: text.length });
-  const words = findWords(text);
   for (const piece of listTypedPieces(text, words)) add(piece);
-  for (const word of words) if (!isStopWord(word.text) && !isPlainNumber(word.text)) add(word);
+  for (const word of singles) if (!isStopWord(word.text) && !isPlainNumber(word.text)) add(word);
   for (const name of listNames(text, words)) add(name);
   const numbers = findNumbers(text).filter((piece) => !isExcluded(piece));
   return {
     exact: [...exact],
-    numbers: [...new Set(numbers.map((piece) => piece.text))].slice(0, PROMPT_ATOMS_MAX),
+    numbers: [...new Set(numbers.map((piece) => piece.text))].slice(0, atomsMax),
   };
 }
 
@@ -97,22 +112,29 @@ function isPlainNumber(word: string): boolean {
   return /^[+-]?[\d.,]+%?$/.test(word) && !isIdentifier(word);
 }
 
+/** The values in texts of strangers. */
+export interface UntrustedAtoms {
+  readonly folded: Set<string>;
+  /** Numbers in plain digits. They count for arguments that are numbers alone, because texts are full of short ones. */
+  readonly numbers: Set<string>;
+}
+
 /**
- * Adds the values in a text of strangers to a set, folded: the whole, addresses, URLs with their parts, paths, account
- * numbers, numbers, identifiers, quoted strings and names, also where they are encoded. Stops when the set is full.
+ * Adds the values in a text of strangers: the whole, addresses, URLs with their parts, paths, account numbers, numbers,
+ * identifiers, quoted strings and names, also where they are encoded. Stops at `atomsMax` values of one form.
  */
-export function addUntrustedAtoms(atoms: Set<string>, text: string, atomsMax: number): void {
+export function addUntrustedAtoms({ folded, numbers }: UntrustedAtoms, text: string, atomsMax: number): void {
   const add = (value: string): boolean => {
     const trimmed = trimBlanks(value);
     if (trimmed !== '' && trimmed.length <= ATOM_UNITS_MAX && !isPlaceholderText(trimmed))
-      atoms.add(foldValue(trimmed));
-    return atoms.size < atomsMax;
+      folded.add(foldValue(trimmed));
+    return folded.size < atomsMax;
   };
   if (!add(text)) return;
   const words = findWords(text);
   for (const { text: part } of listTypedPieces(text, words)) if (!add(part)) return;
   for (const { text: name } of findNames(text)) if (!add(name)) return;
-  for (const { text: number } of findNumbers(text)) if (!add(number)) return;
+  for (const { text: number } of findNumbers(text)) if (numbers.add(number).size >= atomsMax) return;
   for (const { text: word } of words) {
     for (const decoded of listDecodings(word)) {
       if (!add(decoded)) return;

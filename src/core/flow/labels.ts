@@ -2,10 +2,13 @@ import { covers, foldCase, isCoveredBy } from '../tags.ts';
 import type { Label, SeenLabel, ToolContract } from '../types/index.ts';
 
 /** Labels that permit a value, each with its descendants. */
-export const PERMITTING_LABELS: readonly Label[] = ['user', 'operator', 'own', 'trusted'];
+export const PERMITTING_LABELS: readonly Label[] = ['user', 'user_source', 'operator', 'own', 'trusted'];
 
 /** All families of labels that a document may name. */
 export const LABEL_FAMILIES: readonly Label[] = [...PERMITTING_LABELS, 'untrusted'];
+
+/** The label of a value in a result that a person asked for by the exact name of its source. */
+export const USER_SOURCE: Label = 'user_source';
 
 /** The label of a value that no content of the session had. */
 export const UNKNOWN: Label = 'unknown';

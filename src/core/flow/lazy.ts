@@ -19,6 +19,7 @@ export function computeValuesChangeOnDemand(
   crossing: Crossing,
   contract: ToolContract | null,
   limits: ScanLimits,
+  keepsSources: boolean,
 ): ValuesChange | null {
-  return computeValuesChange(crossing, contract, limits);
+  return computeValuesChange(crossing, contract, limits, keepsSources);
 }

@@ -1,5 +1,5 @@
 import { getContentSource, hasDuplicateKeys } from '../json/source.ts';
-import { foldCase } from '../tags.ts';
+import { foldCase, isCoveredBy } from '../tags.ts';
 import type {
   ArgumentFlow,
   Crossing,
@@ -187,6 +187,8 @@ function checkLeaf(
     };
   const labels = findValueLabels(written, isNumber, seen);
   const shown = listShownLabels(labels, seen);
+  const barring = shown.filter(({ label }) => isCoveredBy(terms.none_of ?? [], label));
+  if (barring.length > 0) return { is_permitted: false, shown: barring };
   if (isPermittedValue(labels, terms.any_of, seen)) return { is_permitted: true, shown };
   if (terms.type === undefined || node.kind !== 'string') return { is_permitted: false, shown };
   return checkParts(listCompositeParts(written, terms.type), terms, seen, shown);

@@ -35,13 +35,15 @@ export function findWholeLabels(value: string, isNumber: boolean, seen: ValuesSe
   const whole: SeenLabel[] = [];
   if (value.length > ATOM_UNITS_MAX || isPlaceholderText(value)) return whole;
   const number = isNumber ? normalizeNumber(value) : null;
-  const permitting = [
-    ...findForm('exact', value, seen),
-    ...(number === null ? [] : findForm('number', number, seen)),
-  ];
+  const exact = findForm('exact', value, seen);
+  const equal = number === null ? [] : findForm('number', number, seen);
   addLabels(
     whole,
-    permitting.filter(({ label }) => isInForce(label, seen)),
+    [...exact, ...equal].filter(({ label }) => isInForce(label, seen)),
+  );
+  addLabels(
+    whole,
+    equal.filter(({ label }) => isUntrusted(label)),
   );
   addLabels(whole, findForm('folded', foldValue(number ?? value), seen));
   return whole;

@@ -11,7 +11,7 @@ import type {
   ValuesChange,
   ValuesSeen,
 } from '../types/index.ts';
-import { addUntrustedAtoms, findPromptAtoms } from './atoms.ts';
+import { addUntrustedAtoms, findPromptAtoms, findSourceAtoms, type UntrustedAtoms } from './atoms.ts';
 import { foldValue } from './fold-value.ts';
 import { buildPlaceStep, getLabelFinder, KEYS_STEP, LINES_STEP } from './label-paths.ts';
 import {
@@ -21,6 +21,7 @@ import {
   isPermitting,
   isUnknown,
   isUntrusted,
+  USER_SOURCE,
 } from './labels.ts';
 import { isSmallNumber, normalizeNumber } from './numbers.ts';
 import { ATOM_UNITS_MAX, isPlaceholderText, type Piece, trimBlanks } from './pieces.ts';
@@ -41,10 +42,11 @@ export function computeValuesChange(
   crossing: Crossing,
   contract: ToolContract | null,
   limits: ScanLimits,
+  keepsSources: boolean,
 ): ValuesChange | null {
   const seen = crossing.values_seen;
   if (seen === undefined) return null;
-  const draft = createDraft(seen);
+  const draft = createDraft(seen, keepsSources);
   addCrossing(draft, crossing, contract, limits);
   const add = [...draft.added.values()];
   return add.length + draft.end.size === 0 ? null : { add, end: [...draft.end].sort() };
@@ -55,11 +57,14 @@ interface ChangeDraft {
   readonly added: Map<string, ValuesChange['add'][number]>;
   readonly counts: Record<keyof typeof VALUE_QUOTAS, number>;
   readonly end: Set<Label>;
+  /** True if a contract permits values of sources that the person named. */
+  readonly keeps_sources: boolean;
 }
 
-function createDraft(seen: ValuesSeen): ChangeDraft {
+function createDraft(seen: ValuesSeen, keepsSources: boolean): ChangeDraft {
   return {
     seen,
+    keeps_sources: keepsSources,
     added: new Map(),
     counts: { user: 0, trusted: 0, untrusted: 0, shingle: 0 },
     end: new Set(),
@@ -111,7 +116,7 @@ const NO_LABELS: Readonly<Record<string, Label>> = Object.freeze({});
 
 /** Adds a content that has one label. */
 function addText(draft: ChangeDraft, content: Content, label: Label, limits: ScanLimits): void {
-  const atoms = new Set<string>();
+  const atoms = createAtoms();
   const inForce = endTrust(label, draft.seen.ended);
   const add = (text: string): void => {
     if (inForce === 'user' || inForce === 'operator') addPrompt(draft, text, inForce);
@@ -120,7 +125,7 @@ function addText(draft: ChangeDraft, content: Content, label: Label, limits: Sca
   };
   if (content.kind === 'text') add(content.text);
   else walkContent(content, limits, ({ text }) => add(text));
-  for (const atom of atoms) addValue(draft, 'folded', atom, inForce);
+  addAtoms(draft, atoms, inForce);
 }
 
 /** Prompts of so many words could share two shingles with content of strangers. */
@@ -158,13 +163,22 @@ function findFolded(seen: ValuesSeen, text: string): readonly Label[] {
   return seen.findLabels(seen.hashValue('folded', foldValue(text))).map(({ label }) => label);
 }
 
-function addUntrusted(draft: ChangeDraft, atoms: Set<string>, text: string, label: Label): void {
+function addUntrusted(draft: ChangeDraft, atoms: UntrustedAtoms, text: string, label: Label): void {
   const { full, hashValue } = draft.seen;
   const max = VALUE_QUOTAS.untrusted + 1;
-  if (!full.includes('untrusted') && atoms.size < max) addUntrustedAtoms(atoms, text, max);
+  if (!full.includes('untrusted') && atoms.folded.size < max) addUntrustedAtoms(atoms, text, max);
   if (full.includes('shingle')) return;
   for (const { hash } of findShingles(text, hashValue, VALUE_QUOTAS.shingle + 1))
     addEntry(draft, 'shingle', hash, label);
+}
+
+function createAtoms(): UntrustedAtoms {
+  return { folded: new Set(), numbers: new Set() };
+}
+
+function addAtoms(draft: ChangeDraft, { folded, numbers }: UntrustedAtoms, label: Label): void {
+  for (const value of folded) addValue(draft, 'folded', value, label);
+  for (const value of numbers) addValue(draft, 'number', value, label);
 }
 
 /** Adds a value as a whole. Its parts are not trusted, because a field of free text may hold anything. */
@@ -174,6 +188,15 @@ function addTrusted(draft: ChangeDraft, text: string, kind: JsonLeaf['kind'] | n
   const number = kind === 'number' ? normalizeNumber(value) : null;
   if (number !== null) addValue(draft, 'number', number, label);
   else addValue(draft, 'exact', value, label);
+}
+
+/** Values of one text of a named source that are kept, at most. */
+const SOURCE_ATOMS_MAX = 64;
+
+function addSource(draft: ChangeDraft, text: string): void {
+  const { exact, numbers } = findSourceAtoms(text, SOURCE_ATOMS_MAX);
+  for (const value of exact) addValue(draft, 'exact', value, USER_SOURCE);
+  for (const value of numbers) addValue(draft, 'number', value, USER_SOURCE);
 }
 
 interface TrustedLeaf {
@@ -191,14 +214,16 @@ function addResult(
 ): void {
   const { seen } = draft;
   const finder = getLabelFinder(labels);
+  const isSource = isNamedSource(draft, tool);
   const content = written.kind === 'text' ? parseResultText(written.text, limits) : written;
-  const atoms = new Map<Label, Set<string>>();
+  const atoms = new Map<Label, UntrustedAtoms>();
   const trusted: TrustedLeaf[] = [];
   const add = (text: string, kind: JsonLeaf['kind'], given: Label): void => {
     const label = endTrust(given, seen.ended);
     if (isPermitting(label)) trusted.push({ text, kind, label });
     else {
-      const found = atoms.get(label) ?? new Set<string>();
+      if (isSource) addSource(draft, text);
+      const found = atoms.get(label) ?? createAtoms();
       atoms.set(label, found);
       addUntrusted(draft, found, text, label);
     }
@@ -222,7 +247,7 @@ function addResult(
         else if (!isPermitting(rest)) add(text, kind, rest);
       }
     });
-  for (const [label, found] of atoms) for (const atom of found) addValue(draft, 'folded', atom, label);
+  for (const [label, found] of atoms) addAtoms(draft, found, label);
   const strangers = [...atoms.values()];
   for (const { text, kind, label } of trusted) {
     const known = findFolded(seen, kind === 'number' ? (normalizeNumber(text) ?? text) : trimBlanks(text));
@@ -231,7 +256,7 @@ function addResult(
     const isForeign =
       seen.full.includes('untrusted') ||
       known.some(isUntrusted) ||
-      strangers.some((found) => found.has(foldValue(trimBlanks(text))));
+      strangers.some(({ folded }) => folded.has(foldValue(trimBlanks(text))));
     if (!isEcho && (label !== 'own' || !isForeign)) addTrusted(draft, text, kind, label);
   }
 }
@@ -284,12 +309,15 @@ function addCall(
   const { seen } = draft;
   const mark = buildArgumentLabel(tool);
   let count = 0;
+  let named = 0;
   const add = (text: string, isNumber: boolean): void => {
     const value = trimBlanks(text);
     if (value === '' || isTrivialNumber(value, isNumber)) return;
     count += 1;
     if (count > CALL_VALUES_MAX) return;
-    if (findWholeLabels(value, isNumber, seen).some(({ label }) => isPermitting(label))) return;
+    const labels = findWholeLabels(value, isNumber, seen);
+    if (labels.some(({ label }) => label === 'user')) named += 1;
+    if (labels.some(({ label }) => isPermitting(label))) return;
     if (contract?.writes !== undefined) draft.end.add(contract.writes);
     const number = isNumber ? normalizeNumber(value) : null;
     if (value.length <= ATOM_UNITS_MAX && !isPlaceholderText(value))
@@ -300,10 +328,24 @@ function addCall(
     walkContent(content, limits, ({ kind, text }) => {
       if (kind !== 'key') add(text, kind === 'number');
     });
+  if (draft.keeps_sources)
+    addValue(draft, 'shingle', buildCallMark(tool), count > 0 && named === count ? USER_SOURCE : mark);
   if (count <= CALL_VALUES_MAX) return;
   if (contract?.writes !== undefined) draft.end.add(contract.writes);
   // The other values could not be recognised in a result, so that no more values may become trusted.
   for (let at = 0; at <= VALUE_QUOTAS.trusted; at++) addValue(draft, 'folded', `argument ${at}`, mark);
+}
+
+/** The text under which a session remembers how a tool was called. It has fewer words than a shingle of content. */
+function buildCallMark(tool: string | null): string {
+  return `call ${tool ?? ''}`;
+}
+
+/** Returns whether the person named, with the exact words, each argument of all calls of a tool in this session. */
+function isNamedSource({ seen, keeps_sources }: ChangeDraft, tool: string | null): boolean {
+  if (!keeps_sources || seen.full.includes('shingle')) return false;
+  const marks = seen.findLabels(seen.hashValue('shingle', buildCallMark(tool)));
+  return marks.length > 0 && marks.every(({ label }) => label === USER_SOURCE);
 }
 
 function isTrivialNumber(value: string, isNumber: boolean): boolean {

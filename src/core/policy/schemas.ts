@@ -229,7 +229,8 @@ const label = {
   type: 'string',
   maxLength: 128,
   pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$',
-  'x-expects': 'must be a label: `user`, `operator`, `own`, `trusted.<name>` or `untrusted.<name>`',
+  'x-expects':
+    'must be a label: `user`, `user_source`, `operator`, `own`, `trusted.<name>` or `untrusted.<name>`',
 } as const;
 
 const otherwise = {
@@ -247,6 +248,13 @@ const argumentFlow = buildClosedSchema(
       items: label,
       description:
         'Labels that permit a value, each with its descendants. Also `any` (no check), `unknown` (seen nowhere) and `trivial` (numbers below 100, booleans, members of an enumeration, `null`, empty values).',
+    },
+    none_of: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      items: label,
+      description: 'Labels that refuse a value, with their descendants, even if another label permits it.',
     },
     otherwise,
     optional: { type: 'boolean', default: false, description: '`true` if a call may leave it out.' },

@@ -286,6 +286,8 @@ export type CompositeType = (typeof COMPOSITE_TYPES)[number];
 export interface ArgumentFlow {
   /** Labels that permit a value, each with its descendants; also `any`, `unknown` and `trivial`. */
   readonly any_of: readonly string[];
+  /** Labels that refuse a value even if another one permits it; absent if there are none. */
+  readonly none_of?: readonly Label[];
   readonly otherwise: FlowAction;
   /** If `true`, a call may leave the argument out. */
   readonly optional: boolean;

@@ -128,6 +128,15 @@ function listPrincipalFields({
 
 type Metadata = AuditEvent['metadata'];
 
+/** Returns the labels of arguments as `recipient:untrusted.mail:evt_1`. Only names that a contract has are included. */
+function listArgumentLabels(labels: NonNullable<Verdict['argument_labels']>): string[] {
+  return Object.entries(labels)
+    .flatMap(([name, seen]) =>
+      seen.map(({ label, event_id }) => [name, label, ...(event_id === null ? [] : [event_id])].join(':')),
+    )
+    .slice(0, LIST_MAX);
+}
+
 /**
  * Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them. Names
  * of removed fields are included, with every finding masked.
@@ -165,6 +174,7 @@ function getMetadata(decided: DecisionFacts): Metadata {
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
   if (verdict.findings.length > 0) addFindings(metadata, decided);
+  if (verdict.argument_labels !== undefined) metadata.labels = listArgumentLabels(verdict.argument_labels);
   const marks = listContentMarks(crossing, verdict);
   if (marks.length > 0) metadata.marks = [...marks];
   if (verdict.monitored.length > 0) addMonitored(metadata, verdict);

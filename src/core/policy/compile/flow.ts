@@ -52,9 +52,10 @@ function buildFlow(written: FlowDocument): FlowTerms {
 }
 
 function buildArgumentFlow(written: ArgumentFlowDocument, general: FlowAction): ArgumentFlow {
-  const { any_of, otherwise = general, optional = false, type } = written;
+  const { any_of, none_of, otherwise = general, optional = false, type } = written;
   return {
     any_of: [...new Set(any_of.map(normalizeLabel))],
+    ...(none_of !== undefined && { none_of: [...new Set(none_of.map(normalizeLabel))] }),
     otherwise,
     optional,
     ...(type !== undefined && { type }),
@@ -148,12 +149,13 @@ function findSinkProblems(
         ),
       );
   if (flow.others !== undefined) terms.push([flow.others, buildChildLocation(place, 'flow', 'others')]);
-  for (const [{ any_of }, at] of terms)
-    for (const [index, label] of any_of.entries()) {
-      const predicate = findSinkLabelProblem(label);
-      if (predicate !== null)
-        problems.push(buildDocumentProblem(buildChildLocation(at, 'any_of', index), predicate));
-    }
+  for (const [{ any_of, none_of = [] }, at] of terms)
+    for (const [list, labels] of Object.entries({ any_of, none_of }))
+      for (const [index, label] of labels.entries()) {
+        const predicate = findSinkLabelProblem(label);
+        if (predicate !== null)
+          problems.push(buildDocumentProblem(buildChildLocation(at, list, index), predicate));
+      }
   return problems;
 }
 
