@@ -65,11 +65,14 @@ function findExactAtoms(
   };
 }
 
+const LETTERS = /^[A-Za-z]+$/;
+
 /** Returns the parts of a text whose form makes them values. */
 function* listTypedPieces(text: string, words: readonly Piece[]): Generator<Piece> {
   yield* findQuotations(text);
   yield* findGroupedNumbers(text);
   for (const word of words) {
+    if (LETTERS.test(word.text)) continue;
     for (const part of [word, ...splitJoinedWord(word)]) {
       if (!isIdentifier(part.text)) continue;
       yield part;

@@ -30,8 +30,10 @@ function cutUrl(text: string): readonly CompositePart[] {
   return [url.host, ...path, ...url.values, ...(url.has_rest ? [null] : [])];
 }
 
-const ADDRESS = /^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$|:\/\/|^www\.|^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$|^\+?\d{9,30}$/i;
-const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}([a-z]{2,24})(?::\d{1,5})?(?:\/.*)?$/i;
+const ADDRESS =
+  /^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$|:\/\/|^\/\/[^/]|^www\.|^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$|^\+?\d{9,30}$|^\d{1,3}(?:\.\d{1,3}){3}(?:[:/]|$)/i;
+const HOST =
+  /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,10}(\p{L}{2,24}|xn--[a-z0-9-]{2,59})(?::\d{1,5})?(?:\/.*)?$/iu;
 /** Endings of file names, some of which are domains too. */
 const FILE_ENDINGS = new Set(
   (
@@ -43,12 +45,21 @@ const FILE_ENDINGS = new Set(
 /** Returns the addresses in prose: of mail, of hosts, and of accounts. The other words need no label. */
 function listAddressesInText(text: string): readonly CompositePart[] {
   const found = new Set<string>();
-  for (const word of findWords(text))
+  const shown = showAsRead(text);
+  for (const word of findWords(shown))
     for (const { text: part } of [word, ...splitJoinedWord(word)])
       if (isIdentifier(part) && isAddress(part)) found.add(part);
-  for (const { text: number } of findGroupedNumbers(text))
+  for (const { text: number } of findGroupedNumbers(shown))
     if (!DATE.test(number) && number.replace(/\D/g, '').length >= ACCOUNT_DIGITS_MIN) found.add(number);
   return [...found];
+}
+
+/** Returns a text as a program that makes links reads it: without invisible characters, and with ASCII letters and dots. */
+function showAsRead(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/[\u3002\uff61]/g, '.');
 }
 
 const DATE = /^\d{4}-\d\d-\d\d(?: |$)/;

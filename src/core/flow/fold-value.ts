@@ -1,17 +1,24 @@
 import { foldToAscii } from '../detect/matching/views/fold.ts';
+import { decodeUtf8Bytes } from '../detect/matching/views/readable-bytes.ts';
 import { decodeBase64 } from '../text/base64.ts';
 
 /** Longer values are compared as written alone. */
 const DECODED_UNITS_MAX = 4_096;
 const ENCODED_UNITS_MIN = 8;
+/** Encoded text has letters of both cases, or digits. */
+const PLAIN_WORD = /^[A-Z]?[a-z]+$/;
 
 /**
  * Returns a value without case, spacing, punctuation and look-alike letters. Untrusted values are compared in this
  * form, so that an attacker cannot hide one in another spelling.
  */
 export function foldValue(text: string): string {
-  const ascii = /^[\x00-\x7f]*$/.test(text) ? text : foldLetters(text);
-  const folded = ascii.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+  if (/^[a-z0-9]+$/.test(text)) return text;
+  const folded = /^[\x00-\x7f]*$/.test(text)
+    ? text.toLowerCase().replace(/[^a-z0-9]+/g, '')
+    : foldLetters(text)
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, '');
   return folded === '' ? text.trim() : folded;
 }
 
@@ -38,27 +45,21 @@ export function listDecodings(text: string): readonly string[] {
   const decoded: string[] = [];
   if (text.length > DECODED_UNITS_MAX) return decoded;
   const trimmed = text.trim();
-  if (trimmed.length >= ENCODED_UNITS_MIN && /^[\w+/-]+={0,2}$/.test(trimmed)) {
+  if (trimmed.length >= ENCODED_UNITS_MIN && !PLAIN_WORD.test(trimmed) && /^[\w+/-]+={0,2}$/.test(trimmed)) {
     const bytes = decodeBase64(trimmed);
     const plain = bytes === null ? null : decodeUtf8(bytes);
     if (plain !== null && isReadable(plain)) decoded.push(plain);
   }
-  if (trimmed.includes('%')) {
+  if (/%[\da-f]{2}/i.test(trimmed)) {
     const plain = decodePercentEncoding(trimmed);
     if (plain !== trimmed) decoded.push(plain);
   }
   return decoded;
 }
 
-/** Decodes a text of one character per byte. */
+/** Decodes a text of one character per byte; returns `null` if it is not UTF-8. */
 function decodeUtf8(bytes: string): string | null {
-  if (/^[\x00-\x7f]*$/.test(bytes)) return bytes;
-  const escaped = bytes.replace(
-    /[^A-Za-z0-9]/g,
-    (unit) => `%${unit.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-  const plain = decodePercentEncoding(escaped);
-  return plain === escaped ? null : plain;
+  return decodeUtf8Bytes(Array.from(bytes, (byte) => byte.charCodeAt(0)));
 }
 
 /** Decodes percent encoding; returns the text as it is if it is malformed. */

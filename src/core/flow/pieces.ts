@@ -27,6 +27,8 @@ export function isPlaceholderText(text: string): boolean {
 }
 
 const TOKEN = /[^\s"“”„«»`]+/gu;
+/** Most words have no punctuation to cut. */
+const PLAIN = /^[A-Za-z0-9]+$/;
 const LEADING = /^[\p{Ps}\p{Pi}\p{Pf}'<>*_,;:!?¡¿|=]+/u;
 const TRAILING = /[\p{Pe}\p{Pi}\p{Pf}'<>*_.,;:!?|=…]+$/u;
 
@@ -36,7 +38,9 @@ export function findWords(text: string): readonly Piece[] {
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     // A longer word is no atom, and its punctuation costs time.
     if (token.length > 2 * ATOM_UNITS_MAX) continue;
-    const word = cutPiece(token, index);
+    const word = PLAIN.test(token)
+      ? { text: token, start: index, end: index + token.length }
+      : cutPiece(token, index);
     if (word !== null) found.push(word);
   }
   return found;
@@ -57,7 +61,7 @@ const SEPARATOR = /[()<>[\]{}|,;='&?]+|:(?!\/\/)|\.(?=\p{Lu}\p{Ll})/u;
 
 /** Returns the parts of a word between separators, if there are several: `to=ada@example.com;cc=bob`. */
 export function splitJoinedWord({ text, start }: Piece): readonly Piece[] {
-  if (!SEPARATOR.test(text)) return [];
+  if (PLAIN.test(text) || !SEPARATOR.test(text)) return [];
   const parts: Piece[] = [];
   let at = start;
   for (const part of text.split(SEPARATOR_KEPT)) {
@@ -72,6 +76,7 @@ export function splitJoinedWord({ text, start }: Piece): readonly Piece[] {
 
 const SEPARATOR_KEPT = /([()<>[\]{}|,;='&?]+|:(?!\/\/)|\.(?=\p{Lu}\p{Ll}))/u;
 
+const QUOTE = /['"“„‘«`]/;
 const QUOTATIONS = [
   /(?<![\p{L}\p{N}])'((?:[^'\n]|(?<=[\p{L}\p{N}])'(?=[\p{L}\p{N}])){1,256})'(?![\p{L}\p{N}])/gu,
   /"([^"\n]{1,256})"/g,
@@ -84,6 +89,7 @@ const QUOTATIONS = [
 /** Returns the quoted strings of a text, without their quotes. */
 export function findQuotations(text: string): readonly Piece[] {
   const found: Piece[] = [];
+  if (!QUOTE.test(text)) return found;
   for (const quotation of QUOTATIONS)
     for (const { 1: inner, index } of text.matchAll(quotation))
       found.push({ text: inner!, start: index + 1, end: index + 1 + inner!.length });

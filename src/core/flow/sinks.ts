@@ -16,7 +16,8 @@ import type { JsonNode } from '../types/json.ts';
 import { listCompositeParts } from './composites.ts';
 import { ABSENT, addLabels, isUnknown, isUntrusted, UNKNOWN } from './labels.ts';
 import { isSmallNumber, normalizeNumber } from './numbers.ts';
-import { ANY, findValueLabels, isPermittedValue, listShownLabels } from './value-labels.ts';
+import { trimBlanks } from './pieces.ts';
+import { ANY, findValueLabels, findWholeLabels, isPermittedValue, listShownLabels } from './value-labels.ts';
 
 /** A term for the origin of values that a call violates. */
 export interface FlowProblem {
@@ -185,6 +186,13 @@ function checkLeaf(
       is_permitted: terms.any_of.includes(TRIVIAL) || isPermitted(written, isNumber, terms, seen),
       shown: [],
     };
+  if (terms.none_of === undefined) {
+    // A permitted value needs no search for hidden parts.
+    if (terms.any_of.includes(ANY)) return { is_permitted: true, shown: [] };
+    const whole = { whole: findWholeLabels(trimBlanks(written), isNumber, seen), parts: [] };
+    if (whole.whole.length > 0 && isPermittedValue(whole, terms.any_of, seen))
+      return { is_permitted: true, shown: listShownLabels(whole, seen) };
+  }
   const labels = findValueLabels(written, isNumber, seen);
   const shown = listShownLabels(labels, seen);
   const barring = shown.filter(({ label }) => isCoveredBy(terms.none_of ?? [], label));
@@ -263,9 +271,10 @@ export function findArgumentLabels(
   for (const { key, value } of root.members) {
     if (key.value !== name) continue;
     for (const leaf of listLeaves(value, null))
-      addLabels(labels, checkLeaf(leaf, { ...NO_TERMS }, text, seen).shown);
+      addLabels(labels, checkLeaf(leaf, NO_TERMS, text, seen).shown);
   }
   return labels;
 }
 
-const NO_TERMS: ArgumentFlow = { any_of: [ANY], otherwise: 'block', optional: false };
+/** Terms that permit nothing, so that all labels are found. */
+const NO_TERMS: ArgumentFlow = { any_of: [], otherwise: 'block', optional: false };

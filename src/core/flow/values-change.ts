@@ -4,6 +4,8 @@ import { normalizeTag } from '../tags.ts';
 import type {
   Content,
   Crossing,
+  Json,
+  JsonObject,
   Label,
   ScanLimits,
   ToolContract,
@@ -215,7 +217,7 @@ function addResult(
   const { seen } = draft;
   const finder = getLabelFinder(labels);
   const isSource = isNamedSource(draft, tool);
-  const content = written.kind === 'text' ? parseResultText(written.text, limits) : written;
+  const { fields: content, texts } = openResult(written, limits);
   const atoms = new Map<Label, UntrustedAtoms>();
   const trusted: TrustedLeaf[] = [];
   const add = (text: string, kind: JsonLeaf['kind'], given: Label): void => {
@@ -233,6 +235,7 @@ function addResult(
     if (lines === null) add(text, kind, finder.find(place) ?? origin);
     else for (const line of listLines(text)) add(line, kind, lines);
   };
+  for (const text of texts) add(text, 'string', origin);
   if (content.kind === 'text') addLeaf(content.text, 'string', []);
   else
     walkContent(content, limits, ({ kind, text, frames }) => {
@@ -258,6 +261,54 @@ function addResult(
       known.some(isUntrusted) ||
       strangers.some(({ folded }) => folded.has(foldValue(trimBlanks(text))));
     if (!isEcho && (label !== 'own' || !isForeign)) addTrusted(draft, text, kind, label);
+  }
+}
+
+/** The part of a result that has the fields which labels name, and texts next to it. */
+interface OpenedResult {
+  readonly fields: Content;
+  readonly texts: readonly string[];
+}
+
+/**
+ * Opens a result. Labels count in JSON that a tool returns as text, and in the result of an MCP server: in
+ * `structuredContent`, or in its only text.
+ */
+function openResult(written: Content, limits: ScanLimits): OpenedResult {
+  if (written.kind === 'text') return { fields: parseResultText(written.text, limits), texts: [] };
+  const blocks = listMcpTexts(written.value);
+  if (blocks === null) return { fields: written, texts: [] };
+  const { structuredContent: structured = null } = written.value as JsonObject;
+  const [text = ''] = blocks;
+  if (structured === null)
+    return blocks.length === 1
+      ? { fields: parseResultText(text, limits), texts: [] }
+      : { fields: { kind: 'json', value: blocks }, texts: [] };
+  const fields = createContent(structured);
+  // A server repeats the fields as text, for clients that know no fields.
+  return { fields, texts: blocks.filter((block) => !isJsonOf(block, structured)) };
+}
+
+/** Returns the texts of an MCP result; `null` if a value is none, or has anything else. */
+function listMcpTexts(value: Json): readonly string[] | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { content, ...rest } = value as JsonObject;
+  const isResult = Object.keys(rest).every((key) => MCP_KEYS.includes(key));
+  if (!isResult || !Array.isArray(content) || content.length === 0) return null;
+  const texts = content.flatMap((block: Json) => {
+    const { type, text } = (block ?? {}) as { readonly type?: Json; readonly text?: Json };
+    return type === 'text' && typeof text === 'string' ? [text] : [];
+  });
+  return texts.length === content.length ? texts : null;
+}
+
+const MCP_KEYS = ['structuredContent', 'isError', '_meta'];
+
+function isJsonOf(text: string, value: Json): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+  } catch {
+    return false;
   }
 }
 

@@ -8,32 +8,36 @@ import { buildTestCrossing, buildTestPolicy } from './policies.ts';
 export interface FlowSession {
   readonly values: MemoryValues;
   readonly prompt: (text: string, label?: Label) => Verdict;
-  readonly call: (tool: string, input: Json) => Verdict;
+  readonly call: (tool: string, input: Json, more?: Partial<Crossing>) => Verdict;
   readonly result: (tool: string, output: Json, more?: Partial<Crossing>) => Verdict;
   readonly message: (text: string) => Verdict;
 }
 
-/** Opens a session under these contracts. Detectors are off, so that the origin of values alone decides. */
-export function openFlowSession(contracts: readonly object[]): FlowSession {
-  return openPolicySession(
-    buildTestPolicy({
-      documents: [{ contracts }],
-      settings: {
-        builtin_rules: false,
-        default_action: 'allow',
-        pii_protection: { enabled: false, action: 'flag' },
-        secret_detection: { enabled: false },
-      },
-    }),
-  );
+/** Compiles contracts. Detectors are off, so that the origin of values alone decides. */
+export function buildFlowPolicy(contracts: readonly object[]): Policy {
+  return buildTestPolicy({
+    documents: [{ contracts }],
+    settings: {
+      builtin_rules: false,
+      default_action: 'allow',
+      pii_protection: { enabled: false, action: 'flag' },
+      secret_detection: { enabled: false },
+    },
+  });
 }
 
+/** Opens a session under these contracts. */
+export function openFlowSession(contracts: readonly object[]): FlowSession {
+  return openPolicySession(buildFlowPolicy(contracts));
+}
+
+/** Opens a session under a policy. */
 export function openPolicySession(policy: Policy): FlowSession {
   const values = createMemoryValues((form, text) => hashTextPortably(`key ${form} ${text}`).slice(0, 16));
   let events = 0;
   const run = (parts: Partial<Crossing>): Verdict => {
     events += 1;
-    const verdict = judge(buildTestCrossing({ ...parts, values_seen: values.seen }), policy);
+    const verdict = judge(buildTestCrossing({ values_seen: values.seen, ...parts }), policy);
     if (verdict.values_change !== null) values.save(verdict.values_change, `evt_${events}`);
     return verdict;
   };
@@ -43,7 +47,8 @@ export function openPolicySession(policy: Policy): FlowSession {
     values,
     prompt: (text, label = 'user') =>
       run({ boundary: 'input', phase: null, content: { kind: 'text', text }, content_label: label }),
-    call: (tool, input) => run({ boundary: 'action', phase: 'request', tool, content: contentOf(input) }),
+    call: (tool, input, more = {}) =>
+      run({ boundary: 'action', phase: 'request', tool, content: contentOf(input), ...more }),
     result: (tool, output, more = {}) =>
       run({ boundary: 'action', phase: 'response', tool, content: contentOf(output), ...more }),
     message: (text) =>
