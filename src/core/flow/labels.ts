@@ -64,6 +64,13 @@ export function addLabels(list: SeenLabel[], added: readonly SeenLabel[]): void 
   for (const each of added) if (!list.some(({ label }) => label === each.label)) list.push(each);
 }
 
+/** Returns the labels of arguments for an event: `recipient:untrusted.mail:evt_1`. The names are those of a contract. */
+export function listArgumentLabels(labels: Readonly<Record<string, readonly SeenLabel[]>>): string[] {
+  return Object.entries(labels).flatMap(([name, seen]) =>
+    seen.map(({ label, event_id }) => [name, label, ...(event_id === null ? [] : [event_id])].join(':')),
+  );
+}
+
 /** Returns the untrusted labels that a contract gives, which are taint tags of the session too. */
 export function listUntrustedLabels({ emits }: ToolContract): readonly Label[] {
   const labels = [emits.origin ?? UNKNOWN, ...Object.values(emits.labels ?? {})];

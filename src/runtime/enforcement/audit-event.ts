@@ -2,6 +2,7 @@ import { isAllowlistable } from '../../core/decision/allowlist.ts';
 import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { redact } from '../../core/decision/redact.ts';
 import { isMaskable, recordShownAction } from '../../core/decision/shown-action.ts';
+import { listArgumentLabels } from '../../core/flow/labels.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
 import { summarizeFindings } from '../../core/review/found-tags.ts';
@@ -128,15 +129,6 @@ function listPrincipalFields({
 
 type Metadata = AuditEvent['metadata'];
 
-/** Returns the labels of arguments as `recipient:untrusted.mail:evt_1`. Only names that a contract has are included. */
-function listArgumentLabels(labels: NonNullable<Verdict['argument_labels']>): string[] {
-  return Object.entries(labels)
-    .flatMap(([name, seen]) =>
-      seen.map(({ label, event_id }) => [name, label, ...(event_id === null ? [] : [event_id])].join(':')),
-    )
-    .slice(0, LIST_MAX);
-}
-
 /**
  * Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them. Names
  * of removed fields are included, with every finding masked.
@@ -174,7 +166,8 @@ function getMetadata(decided: DecisionFacts): Metadata {
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
   if (verdict.findings.length > 0) addFindings(metadata, decided);
-  if (verdict.argument_labels !== undefined) metadata.labels = listArgumentLabels(verdict.argument_labels);
+  if (verdict.argument_labels !== undefined)
+    metadata.labels = listArgumentLabels(verdict.argument_labels).slice(0, LIST_MAX);
   const marks = listContentMarks(crossing, verdict);
   if (marks.length > 0) metadata.marks = [...marks];
   if (verdict.monitored.length > 0) addMonitored(metadata, verdict);

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { listArgumentLabels } from '../../core/flow/labels.ts';
 import { summarizeFindings } from '../../core/review/found-tags.ts';
 import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
 import type { CrossingContext, Verdict } from '../../core/types/index.ts';
@@ -118,6 +119,8 @@ function buildMetadata(
     metadata.findings = findings.length;
     metadata.found_tags = summarizeFindings(findings);
   }
+  if (verdict.argument_labels !== undefined)
+    metadata.labels = listArgumentLabels(verdict.argument_labels).slice(0, LIST_MAX);
   if (monitored.length > 0)
     metadata.monitored = sortNames(monitored.map((each) => `${each.rule}:${each.action}`));
   if (crossing.phase !== null) metadata.phase = crossing.phase;
