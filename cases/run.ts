@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { listContentMarks } from '../src/core/decision/content-marks.ts';
 import { compilePolicy, judge, type PolicySettings } from '../src/core/index.ts';
 import { collectLeafTexts } from '../src/core/json/walk.ts';
-import { celEvaluator, findConditionProblem } from '../src/core/policy/conditions/cel.ts';
+import { celEvaluator, conditionCompiler } from '../src/core/policy/conditions/cel.ts';
 import { DETECTION_SETTINGS } from '../src/core/testing/policies.ts';
 import { createSessionJudge, type SessionJudge } from '../src/core/testing/sessions.ts';
 import { convertToCodePoints } from '../src/core/text/offsets.ts';
@@ -139,7 +139,7 @@ export function policyOf({ file, config, documents }: CaseGroup): Policy {
     ],
     documents: documents.map((value, at) => ({ file: `${file}: documents[${at}]`, value })),
     settings: settingsOf(config),
-    checkCondition: findConditionProblem,
+    conditions: conditionCompiler,
   });
   assert.ok(policy !== null, problems.map(({ message }) => message).join('\n'));
   return policy;

@@ -4,6 +4,7 @@ import { isFactTag } from '../tags.ts';
 import type {
   Action,
   ApprovalRequirement,
+  Content,
   Coverage,
   CrossingContext,
   Decision,
@@ -32,6 +33,7 @@ import {
   addMonitored,
   applyApproval,
   buildRuleContext,
+  type ConditionInputs,
   findRuleForCrossing,
   findRuleForTag,
   findStrictest,
@@ -56,13 +58,20 @@ export interface RuleEvaluationInput {
   readonly restrictions: readonly Restriction[];
   /** Outcome of the fields that a contract removes; `null` if it removes none. */
   readonly stripping: FieldStripping | null;
+  /** The content as it is sent; absent if a recorded decision is evaluated. */
+  readonly sent?: Content | undefined;
+  /** Finds the results of conditions on arguments in a record. */
+  readonly findRecordedResult?: ConditionInputs['findRecordedResult'];
   /** Evaluates conditions in CEL. Without it, rules with a condition restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;
   /**
    * Returns what replaces these members if all that is in monitor mode were enforced: content that a contract removes
    * is not judged, and data that a rule redacts in a result violates no contract.
    */
-  readonly buildEnforcedInput?: () => Pick<RuleEvaluationInput, 'findings' | 'declared' | 'restrictions'>;
+  readonly buildEnforcedInput?: () => Pick<
+    RuleEvaluationInput,
+    'findings' | 'declared' | 'restrictions' | 'sent'
+  >;
 }
 
 /** Outcome and enforcement mode of a contract that removes fields. */
@@ -160,7 +169,10 @@ function evaluateOnce(
     isEnforced({ ...stripping.outcome, enforcement: stripping.enforcement }, enforcesMonitored, monitored);
   const detected = selectDetected(findings);
   const dataTags = () => collectTags(detected, declared);
-  const inputs = { data_tags: dataTags, findings_count: detected.length, conditions: input.conditions };
+  const inputs = {
+    ...{ data_tags: dataTags, findings_count: detected.length, conditions: input.conditions },
+    ...{ content: input.sent, findRecordedResult: input.findRecordedResult },
+  };
   const context = { ...buildRuleContext(crossing, inputs), enforces_monitored: enforcesMonitored };
   const crossingRule = findRuleForCrossing(table, context, monitored, onRule);
   const findRule = memoizePerTag((occurrence) =>

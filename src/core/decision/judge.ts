@@ -56,7 +56,7 @@ import {
 import { redact } from './redact.ts';
 import type { Restriction } from './restriction.ts';
 import { getRuleTableForCrossing } from './rule-table.ts';
-import type { RuleTable } from './rules.ts';
+import { listConditionResults, type RuleTable } from './rules.ts';
 import { buildFlowViolation, computeTaintChange } from './taint.ts';
 
 /**
@@ -202,7 +202,7 @@ export function judgeScan(
   const facts = collectFacts(left, policy, table, contract);
   const coverage = facts === null && scanned.status === 'full' ? UNKNOWN_FACTS : scanned;
   const declared = addDeclaredTags(facts ?? NO_TAGS, crossing);
-  const known = { crossing, policy, table, contract, conditions };
+  const known = { crossing, policy, table, contract, conditions, sent: left.content };
   const flow = checkOrigins(left, contract);
   const input = { ...known, findings, allowlisted_findings, declared, coverage, stripping, flow };
   if (isClean(input)) return buildAllowVerdict(input);
@@ -281,6 +281,8 @@ interface JudgeInput {
   readonly table: RuleTable;
   readonly contract: ContractMatch;
   readonly conditions: ConditionEvaluator | null;
+  /** The content without the fields that a contract removes. */
+  readonly sent: Content;
   readonly findings: readonly Finding[];
   readonly allowlisted_findings: readonly AllowlistedFinding[];
   /** Tags without a position in the content: declared tags and facts. */
@@ -340,6 +342,11 @@ function buildVerdict(input: JudgeInput): Verdict {
   const allowed = evaluation.evaluations.filter(isAllowed).map(({ finding }) => finding);
   const kept = allowed.length === 0 ? judged : listCounted(evaluation.evaluations);
   const decision = DECISIONS_BY_ACTION[winner.action];
+  const taintChange =
+    decision === 'block'
+      ? null
+      : computeTaintChange({ ...input, findings: judged, data_tags: dataTags, context });
+  const conditionResults = listConditionResults(context);
   const { content, fallback_used } = buildContent(
     winner,
     decision,
@@ -368,10 +375,8 @@ function buildVerdict(input: JudgeInput): Verdict {
     approval: evaluation.approval,
     ...(input.flow !== null && { argument_labels: input.flow.labels }),
     values_change: decision === 'block' ? null : listNewValues(input),
-    taint_change:
-      decision === 'block'
-        ? null
-        : computeTaintChange({ ...input, findings: judged, data_tags: dataTags, context }),
+    taint_change: taintChange,
+    ...(conditionResults.length > 0 && { condition_results: conditionResults }),
     policy_hash: input.policy.hash,
     fault: false,
   };
@@ -392,10 +397,11 @@ function buildEnforcedInput(
   stripping: StrippingResult | null,
 ): ReturnType<NonNullable<RuleEvaluationInput['buildEnforcedInput']>> {
   const left = stripping?.enforcement === 'monitor' ? stripInput(input, stripping) : input;
-  const { findings, declared, coverage } = left;
+  const { findings, declared, coverage, sent } = left;
   return {
     findings,
     declared,
+    sent,
     restrictions: coverage.status === 'full' ? findAllRestrictions(left, true) : [],
   };
 }
@@ -407,6 +413,7 @@ function stripInput(input: JudgeInput, { leaves, content }: StrippingResult): Ju
   const facts = collectFacts({ ...crossing, content }, policy, table, contract);
   return {
     ...input,
+    sent: content,
     findings: input.findings.filter(({ leaf, is_whole }) => is_whole === true || kept.has(leaf)),
     declared: addDeclaredTags(facts ?? NO_TAGS, crossing),
   };

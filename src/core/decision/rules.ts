@@ -1,4 +1,5 @@
 import { memoize } from '../memoize.ts';
+import { NoResult } from '../policy/conditions/arguments.ts';
 import {
   buildConditionFacts,
   type ConditionEvaluator,
@@ -9,12 +10,14 @@ import {
   ACTIONS,
   type Action,
   type Boundary,
+  type Content,
   type Crossing,
   type CrossingContext,
   type MonitoredRule,
   type Phase,
   type Policy,
   type Rule,
+  type RuleConditionResult,
   SEVERITIES,
   type Severity,
   type Tag,
@@ -36,10 +39,12 @@ export interface RuleContext {
   /** Taint tags of the session. */
   readonly session_tags: readonly Tag[];
   /**
-   * Returns whether a CEL condition holds for a tag, or for the crossing itself if `null`. Throws if the condition
-   * cannot be evaluated.
+   * Returns whether the condition of a rule holds for a tag, or for the crossing itself if `null`. Throws if the
+   * condition has no result.
    */
-  readonly evaluateCondition: (when: string, occurrence: TagOccurrence | null) => boolean;
+  readonly evaluateCondition: (rule: ConditionalRule, occurrence: TagOccurrence | null) => boolean;
+  /** The results of conditions that read arguments, of each rule that was evaluated. */
+  readonly condition_results: Map<ConditionalRule, ConditionResult>;
   /** Collects the matching rules that restrict by session tags. */
   readonly matched_flow_rules: Rule[];
 }
@@ -75,6 +80,12 @@ export function getEnforcementPoint(boundary: Boundary, phase: Phase | null | un
   return boundary === 'action' ? (phase ?? 'request') : boundary;
 }
 
+/** The parts of a rule that its condition needs. */
+export type ConditionalRule = Pick<Rule, 'name' | 'when' | 'reads'>;
+
+/** The result of a condition; `null` if it has none. */
+export type ConditionResult = boolean | null;
+
 /** Inputs of CEL conditions, in addition to the crossing's own fields. */
 export interface ConditionInputs {
   /** Returns found and declared tags. Called only if a condition is evaluated. */
@@ -82,20 +93,38 @@ export interface ConditionInputs {
   readonly findings_count: number;
   /** If `null`, no condition can be evaluated. */
   readonly conditions: ConditionEvaluator | null;
+  /** The content as it is sent; absent if it is not known. */
+  readonly content?: Content | undefined;
+  /** Finds the result of a condition on arguments in a record, instead of evaluating it. */
+  readonly findRecordedResult?: ((rule: ConditionalRule) => ConditionResult) | undefined;
 }
 
 /** Builds the context that rules match on. */
 export function buildRuleContext(crossing: CrossingContext, known: ConditionInputs): RuleContext {
   const { tool, approved_rules, session_tags = [] } = crossing;
-  const evaluateCondition = (when: string, occurrence: TagOccurrence | null): boolean => {
+  const results = new Map<ConditionalRule, ConditionResult>();
+  const evaluate = ({ when }: ConditionalRule, occurrence: TagOccurrence | null): boolean => {
     if (known.conditions === null) throw new Error('There is nothing here that evaluates conditions.');
     const facts: ConditionFacts = buildConditionFacts(
       crossing,
       known.data_tags(),
       known.findings_count,
       occurrence,
+      known.content,
     );
-    return known.conditions.evaluate(when, facts);
+    return known.conditions.evaluate(when as string, facts);
+  };
+  const evaluateCondition = (rule: ConditionalRule, occurrence: TagOccurrence | null): boolean => {
+    if (rule.reads === undefined) return evaluate(rule, occurrence);
+    let result = rule.reads.names_tag ? undefined : results.get(rule);
+    if (result === undefined) {
+      result = known.findRecordedResult
+        ? known.findRecordedResult(rule)
+        : getResult(() => evaluate(rule, occurrence));
+      results.set(rule, result);
+    }
+    if (result === null) throw new NoResult();
+    return result;
   };
   return {
     tool,
@@ -103,8 +132,33 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
     approved_rules,
     session_tags,
     evaluateCondition,
+    condition_results: results,
     matched_flow_rules: [],
   };
+}
+
+/**
+ * Lists the results of conditions on arguments by rule. A name with two results is left out, and so is a condition on
+ * the tag, which may have a result for each.
+ */
+export function listConditionResults({ condition_results }: RuleContext): readonly RuleConditionResult[] {
+  if (condition_results.size === 0) return [];
+  const listed = new Map<string, RuleConditionResult | null>();
+  for (const [{ name, reads }, result] of condition_results) {
+    if (reads === undefined || reads.names_tag) continue;
+    const before = listed.get(name);
+    const isSame = before === undefined || before?.result === result;
+    listed.set(name, isSame ? { rule: name, result, arguments: reads.arguments } : null);
+  }
+  return [...listed.values()].filter((each) => each !== null);
+}
+
+function getResult(evaluate: () => boolean): ConditionResult {
+  try {
+    return evaluate();
+  } catch {
+    return null;
+  }
 }
 
 /** Returns every agent that acts in a crossing, each once: those of the chain, the source agent, the agent. */
@@ -295,16 +349,16 @@ function matchRule(
 }
 
 function matchCondition(
-  { when, action }: Rule,
+  rule: Rule,
   occurrence: TagOccurrence | null,
   { evaluateCondition }: RuleContext,
 ): MatchResult {
-  if (when === null) return 'yes';
+  if (rule.when === null) return 'yes';
   try {
-    return evaluateCondition(when, occurrence) ? 'yes' : 'no';
+    return evaluateCondition(rule, occurrence) ? 'yes' : 'no';
   } catch {
     // An unknown condition never allows anything and never prevents a rule from restricting.
-    return action === 'allow' ? 'no' : 'unknown';
+    return rule.action === 'allow' ? 'no' : 'unknown';
   }
 }
 

@@ -80,7 +80,7 @@ function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleCo
   if (findContextMismatch({ ...rule, action: adds ? 'flag' : 'allow' }, context) !== null) return false;
   if (rule.when === null) return true;
   try {
-    return context.evaluateCondition(rule.when, null);
+    return context.evaluateCondition(rule, null);
   } catch {
     return adds;
   }

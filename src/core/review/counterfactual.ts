@@ -70,8 +70,11 @@ function buildChange(evaluation: Evaluation, record: RecordedDecision, policy: P
 
 function describeOtherCrossing(name: string, policy: Policy): string {
   const rule = policy.rules.find((each) => each.name === name);
-  const { tools = [], agents = [], session_tags = [] } = rule ?? {};
+  const { tools = [], agents = [], session_tags = [], reads } = rule ?? {};
+  const named = reads?.arguments.filter((name) => name !== '') ?? [];
   const kinds = [
+    ...(named.length > 0 ? [`another value of ${formatNameList(named)}`] : []),
+    ...((reads?.totals.length ?? 0) > 0 ? ['fewer or smaller calls before it'] : []),
     ...(session_tags.length > 0 ? [`a session that has not read ${formatNameList(session_tags)}`] : []),
     ...(tools.length > 0 ? [`another tool than ${formatNameList(tools)}`] : []),
     ...(agents.length > 0 ? [`another agent than ${formatNameList(agents)}`] : []),

@@ -12,10 +12,18 @@ import {
 import { listNamedFacts } from '../decision/named-facts.ts';
 import { buildStrippingOutcome } from '../decision/outcomes.ts';
 import { getRuleTableForCrossing as rulesFor } from '../decision/rule-table.ts';
-import { buildRuleContext, type RuleContext, type RuleObserver, type RuleTable } from '../decision/rules.ts';
+import {
+  buildRuleContext,
+  type ConditionalRule,
+  type ConditionResult,
+  type RuleContext,
+  type RuleObserver,
+  type RuleTable,
+} from '../decision/rules.ts';
 import { usesSessionTags } from '../decision/taint.ts';
 import { covers, isFactTag } from '../tags.ts';
 import type { DecisionResult, Phase, Policy, ToolContract } from '../types/index.ts';
+import { openRecordedResults } from './condition-results.ts';
 import type { ContentRecord, RecordedDecision } from './recorded-decision.ts';
 
 /** Evaluates a recorded decision again, with the code that judged it. */
@@ -36,7 +44,11 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
   const ofContent = hasTerms ? content.broken.map((name) => buildRecordedRestriction(name, contract)) : [];
   const isFull = coverage.status === 'full';
   const { conditions } = record;
-  const known = { crossing, policy, table, contract, findings, declared, coverage, conditions };
+  const findRecordedResult = getResultFinder(record);
+  const known = {
+    ...{ crossing, policy, table, contract, findings, declared, coverage },
+    ...{ conditions, findRecordedResult },
+  };
   const findAll = (heedsMonitored: boolean) =>
     isFull
       ? findRestrictions(crossing, policy, contract, collectTaggedData(known, heedsMonitored), ofContent)
@@ -53,15 +65,19 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
 }
 
 /** Builds the context in which rules match a recorded decision. */
-export function buildRecordContext({
-  crossing,
-  findings,
-  declared,
-  conditions,
-}: RecordedDecision): RuleContext {
+export function buildRecordContext(record: RecordedDecision): RuleContext {
+  const { crossing, findings, declared, conditions } = record;
   const detected = selectDetected(findings);
   const dataTags = () => collectTags(detected, declared);
-  return buildRuleContext(crossing, { data_tags: dataTags, findings_count: detected.length, conditions });
+  const known = { data_tags: dataTags, findings_count: detected.length, conditions };
+  return buildRuleContext(crossing, { ...known, findRecordedResult: getResultFinder(record) });
+}
+
+function getResultFinder({
+  condition_results,
+  findRecordedResult,
+}: RecordedDecision): (rule: ConditionalRule) => ConditionResult {
+  return findRecordedResult ?? (({ name }) => condition_results.get(name) ?? null);
 }
 
 /** Returns the rules for a recorded decision. */
@@ -80,6 +96,7 @@ export type NotReplayableReason =
   | 'limits_differ'
   | 'facts_not_recorded'
   | 'session_not_recorded'
+  | 'arguments_not_recorded'
   | 'contract_differs';
 
 /** Returns what another policy would have decided, or why the record does not determine it. */
@@ -94,9 +111,13 @@ export function replayUnder(
   if (!hasSameFacts(record, was, next)) return 'facts_not_recorded';
   if (!hasSameSession(record, was, next)) return 'session_not_recorded';
   if (!hasSameTerms(record, was, next) || !hasSameFields(record, was, next)) return 'contract_differs';
+  const { condition_results, crossing } = record;
+  const keepsFields = listFieldLists(crossing, was, next).length === 1;
+  const recorded = openRecordedResults(condition_results, was, crossing.tenant_id, keepsFields);
   const results = listPossibleContents(record, was, next).map((content) =>
-    getDecisionResult(evaluateRecord({ ...record, content }, next)),
+    getDecisionResult(evaluateRecord({ ...record, content, findRecordedResult: recorded.find }, next)),
   );
+  if (recorded.is_missing()) return 'arguments_not_recorded';
   const [first] = results as [DecisionResult];
   return results.every(({ action }) => action === first.action) ? first : 'contract_differs';
 }
@@ -168,6 +189,14 @@ function hasSameFields(record: RecordedDecision, was: Policy, next: Policy): boo
   if (JSON.stringify(before) === JSON.stringify(after)) return true;
   const isAllRecorded = before!.length === 0 || content.strips === false;
   return isAllRecorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFactTag)));
+}
+
+/** Returns the different lists of fields that the contracts of two policies keep, as JSON. */
+function listFieldLists(crossing: RecordedDecision['crossing'], was: Policy, next: Policy): string[] {
+  const lists = [was, next].map((policy) =>
+    JSON.stringify(listKeptFields(findContract(crossing, policy), crossing.phase)),
+  );
+  return [...new Set(lists)];
 }
 
 /** Returns the fields that a contract keeps; empty if it keeps all. */

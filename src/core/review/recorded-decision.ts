@@ -20,6 +20,7 @@ import {
   type Tag,
   type Verdict,
 } from '../types/index.ts';
+import { type ConditionResults, parseConditionResults, type RecordedResults } from './condition-results.ts';
 import { parseFoundTags } from './found-tags.ts';
 
 /** The severity of an action if nothing else has a higher one. */
@@ -100,6 +101,10 @@ export interface RecordedDecision {
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
+  /** Results of conditions on arguments, because the record holds no arguments. */
+  readonly condition_results: ConditionResults;
+  /** Finds these results for the rules of another policy; absent for those of the policy that decided. */
+  readonly findRecordedResult?: RecordedResults['find'];
   /** The decision with all monitored parts of the policy enforced; `null` if no such part matched. */
   readonly enforced_result: DecisionResult | null;
   /** Evaluates the CEL conditions of a policy. Without it, rules with a condition restrict and never allow. */
@@ -134,6 +139,7 @@ export function readRecordedDecision(
     declared: [...declared, ...rest],
     coverage: coverage === 'full' ? { status: 'full' } : readPartialCoverage(metadata),
     content: readContentRecord(event),
+    condition_results: parseConditionResults(readTexts(metadata.condition_results)),
     enforced_result: readEnforcedResult(metadata),
     conditions,
   };

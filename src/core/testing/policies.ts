@@ -2,7 +2,7 @@ import { DEFAULT_INJECTION_THRESHOLDS } from '../detect/matching/phrases.ts';
 import { type DetectionSettings, parseDetection } from '../policy/compile/detection.ts';
 import { compilePolicy, type PolicySettings } from '../policy/compile/index.ts';
 import { parseNamedDetection } from '../policy/compile/named-detection.ts';
-import { findConditionProblem } from '../policy/conditions/cel.ts';
+import { conditionCompiler } from '../policy/conditions/cel.ts';
 import type { Crossing, Detection, Policy } from '../types/index.ts';
 
 /** Default detection settings, as in the configuration. */
@@ -50,7 +50,7 @@ export function compileParts({ rules = [], tenants = {}, documents = [], setting
       })),
     ],
     parseNamed: parseNamedDetection,
-    checkCondition: findConditionProblem,
+    conditions: conditionCompiler,
     documents: documents.map((value, at) => ({ file: `document-${at}.yaml`, value })),
     settings: { ...POLICY_SETTINGS, ...settings },
   });

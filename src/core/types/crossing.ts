@@ -2,7 +2,7 @@ import type { Boundary, Json, Phase, Tag } from './enums.ts';
 import type { Classification, Finding } from './finding.ts';
 import type { Label, ValuesSeen } from './flow.ts';
 import type { JsonSource } from './json.ts';
-import type { MemorySchema } from './policy.ts';
+import type { MemorySchema, TotalQuery } from './policy.ts';
 import type { Principal } from './principal.ts';
 
 /**
@@ -42,6 +42,8 @@ export interface Crossing {
   readonly content_label?: Label;
   /** Calls of this tool by this agent within the last minute, including this one; absent if calls are not counted. */
   readonly calls_last_minute?: number;
+  /** The sums and counts that rules read, without this call; absent if none were read. */
+  readonly totals?: readonly StoredTotal[];
   /** The capability token that was presented; absent if there was none. */
   readonly capability?: {
     /** Public id of the token, not the token itself; `null` if unknown. */
@@ -62,6 +64,15 @@ export interface Crossing {
   readonly working_dir?: string;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
+}
+
+/** A sum or a count of earlier calls. */
+export interface StoredTotal {
+  readonly query: TotalQuery;
+  /** An exact decimal number; `null` if an earlier call has a value that is no number. */
+  readonly value: string | null;
+  /** True if this call is one of those that are added. */
+  readonly includes_call: boolean;
 }
 
 /** A crossing without its content. */

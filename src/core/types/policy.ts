@@ -6,6 +6,37 @@ export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
 
 export type ExampleValueMode = (typeof EXAMPLE_VALUES)[number];
 
+/** A sum or a count of calls, as a condition writes it: `sum("issue_refund.amount", "24h", "user")`. */
+export interface WrittenTotal {
+  readonly function: 'sum' | 'count';
+  /** The tool, and for a sum its argument: `issue_refund.amount`. */
+  readonly path: string;
+  readonly window: string;
+  readonly scope: string;
+}
+
+/** Values of the last parameter of `sum` and `count`: whose calls are added. */
+export const TOTAL_SCOPES = ['user', 'agent', 'session', 'tenant'] as const;
+export type TotalScope = (typeof TOTAL_SCOPES)[number];
+
+/** A sum or a count that rules read. */
+export interface TotalQuery extends WrittenTotal {
+  readonly scope: TotalScope;
+  readonly tool: string;
+  /** Names of members, joined by dots; `null` for a count. */
+  readonly argument: string | null;
+  readonly window_ms: number;
+}
+
+/** The reads of a condition beyond the facts of the crossing. */
+export interface ConditionReads {
+  /** Arguments, as `amount` or `items[0].id`; empty text for all of them. */
+  readonly arguments: readonly string[];
+  readonly totals: readonly TotalQuery[];
+  /** Set if the result also depends on the tag for which the rule is evaluated. */
+  readonly names_tag?: true;
+}
+
 /** One compiled rule. Empty lists do not restrict, except `data_tags`. */
 export interface Rule {
   readonly name: string;
@@ -26,6 +57,8 @@ export interface Rule {
   readonly session_tags: readonly Tag[];
   /** Condition in CEL; `null` if the rule has none. */
   readonly when: string | null;
+  /** Absent if the condition reads no arguments and no totals. */
+  readonly reads?: ConditionReads;
   /** Lower values are evaluated first. Rules of equal priority keep the order of definition. */
   readonly priority: number;
   readonly reason: string;
@@ -73,6 +106,7 @@ export interface TaintRule
     | 'agents'
     | 'session_tags'
     | 'when'
+    | 'reads'
   > {
   readonly change: TaintChange;
 }

@@ -31,6 +31,14 @@ export interface DecisionResult {
   readonly rule: string;
 }
 
+/** The result of a rule's condition that reads arguments or totals. It names arguments and holds none of their values. */
+export interface RuleConditionResult {
+  readonly rule: string;
+  /** `null` if the condition had no result. */
+  readonly result: boolean | null;
+  readonly arguments: readonly string[];
+}
+
 /** The result of `judge`. It holds changed text only in `content`, and no matched text elsewhere. */
 export interface Verdict {
   readonly decision: Decision;
@@ -68,6 +76,8 @@ export interface Verdict {
   readonly values_change: ValuesChange | null;
   /** The labels of the arguments whose origin the contract checks, by name; absent if it checks none. */
   readonly argument_labels?: Readonly<Record<string, readonly SeenLabel[]>>;
+  /** The conditions on arguments that were evaluated; absent if there are none. */
+  readonly condition_results?: readonly RuleConditionResult[];
   readonly policy_hash: string;
   /** Set if an internal fault led to this verdict, which always blocks. */
   readonly fault: boolean;

@@ -5,6 +5,7 @@ import { isMaskable, recordShownAction } from '../../core/decision/shown-action.
 import { listArgumentLabels } from '../../core/flow/labels.ts';
 import { writeContentJson } from '../../core/json/source.ts';
 import { collectLeafTexts } from '../../core/json/walk.ts';
+import { formatConditionResult } from '../../core/review/condition-results.ts';
 import { summarizeFindings } from '../../core/review/found-tags.ts';
 import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
 import { matchesAnyCase, normalizeTag } from '../../core/tags.ts';
@@ -159,6 +160,7 @@ function getMetadata(decided: DecisionFacts): Metadata {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
   }
+  if (verdict.condition_results !== undefined) addConditionResults(metadata, verdict.condition_results);
   addDecidingDetectors(metadata, verdict);
   if (crossing.declared_tags.length > 0) metadata.declared_tags = listDeclaredTags(crossing);
   if (verdict.findings.length > 0) metadata.detectors = listNames(verdict.findings, (each) => each.detector);
@@ -183,6 +185,19 @@ function getMetadata(decided: DecisionFacts): Metadata {
     metadata.stripped_fields = listNames(verdict.stripped_fields, (name) => name);
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
   return decided.about === undefined ? metadata : sortMetadata({ ...decided.about, ...metadata });
+}
+
+/** Adds the results of conditions on arguments by rule, and the arguments' names as the policy has them. */
+function addConditionResults(
+  metadata: Record<string, unknown>,
+  results: NonNullable<Verdict['condition_results']>,
+): void {
+  const names = listNames(
+    results.flatMap((each) => each.arguments),
+    (name) => name,
+  );
+  if (names.length > 0) metadata.condition_arguments = names;
+  metadata.condition_results = listNames(results, formatConditionResult);
 }
 
 const MEMORY_PHASES = { write: 'memory_write', read: 'memory_read', resolve: 'handle_resolve' } as const;

@@ -132,7 +132,7 @@ async function findDocumentProblems(
       ...settings,
       detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
     },
-    ...(cel && { checkCondition: cel.findConditionProblem }),
+    ...(cel && { conditions: cel.conditionCompiler }),
   });
   return problems.filter(({ level }) => level === 'error');
 }

@@ -71,7 +71,10 @@ function isLayered(
   );
 }
 
-const NAMES: readonly RemarkId[] = ['unknown-tag', 'unknown-detector', 'undeclared-tool', 'undeclared-agent'];
+const NAMES: readonly RemarkId[] = [
+  ...(['unknown-tag', 'unknown-detector', 'undeclared-tool', 'undeclared-agent'] as const),
+  'argument-without-schema',
+];
 
 /**
  * Returns the tenants that users and keys name, or `null` if one can act for any tenant or none is configured.

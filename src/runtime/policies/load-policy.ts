@@ -91,7 +91,7 @@ export async function loadPolicy(config: Config, supposed: HypotheticalChange = 
     ...input,
     hashText,
     ...(named && { parseNamed: named.parseNamedDetection }),
-    ...(cel && { checkCondition: cel.findConditionProblem }),
+    ...(cel && { conditions: cel.conditionCompiler }),
   });
   const stated = [
     ...found.problems,

@@ -4,7 +4,7 @@ import type { RecordedActions } from '../../core/decision/shown-action.ts';
 import { type CompileInput, compilePolicy } from '../../core/policy/compile/index.ts';
 import { parseNamedDetection } from '../../core/policy/compile/named-detection.ts';
 import { readShape } from '../../core/policy/compile/shape-problems.ts';
-import { findConditionProblem } from '../../core/policy/conditions/cel.ts';
+import { conditionCompiler } from '../../core/policy/conditions/cel.ts';
 import type { AllowedFingerprint, DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { PolicyLoadError } from '../errors.ts';
 import { localSettingsSchema } from './settings-schema.ts';
@@ -125,7 +125,7 @@ export function compilePolicySource(source: PolicySource = {}): {
     documents: documents.map((each) => ({ file: each.file, value: each.value })),
     settings: buildPolicySettings(settings, file),
     parseNamed: parseNamedDetection,
-    checkCondition: (when: string) => findConditionProblem(when),
+    conditions: conditionCompiler,
   });
   if (policy === null)
     throw new PolicyLoadError(problems.filter(({ level }) => level === 'error').map(formatProblem));

@@ -1,5 +1,7 @@
 import type { Action, Detection, DocumentProblem, Json, Policy, ScanLimits } from '../../types/index.ts';
+import type { ConditionCompiler } from '../conditions/facts.ts';
 import type { DocumentKind } from '../schemas.ts';
+import { findArgumentTypeProblems } from './argument-type-problems.ts';
 import { buildBuiltinRules } from './builtin.ts';
 import type { HashText } from './canonical-json.ts';
 import { type DetectionSettings, type NamedDetectionParser, parseDetection } from './detection.ts';
@@ -9,7 +11,7 @@ import { deepFreeze, hashPolicy } from './policy-hash.ts';
 import { hashTextPortably } from './portable-hash.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
 import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
-import { type ConditionCheck, type LocatedRule, parseRule } from './rules.ts';
+import { type LocatedRule, parseRule } from './rules.ts';
 
 /** The part of the configuration that goes into a policy. */
 export interface PolicySettings extends DetectionSettings {
@@ -40,7 +42,7 @@ export interface CompileInput {
   /** Required if the settings name single detectors; see `usesNamedDetectors`. */
   readonly parseNamed?: NamedDetectionParser;
   /** Required if a rule has a CEL condition; see `usesConditions`. */
-  readonly checkCondition?: ConditionCheck;
+  readonly conditions?: ConditionCompiler;
   /** Default: a hash without a platform. */
   readonly hashText?: HashText;
 }
@@ -60,18 +62,21 @@ export { usesNamedDetectors } from './detection.ts';
  * Compiles the configuration and the documents to a policy, or returns all problems. Inline rules come first.
  */
 export function compilePolicy(input: CompileInput): CompileResult {
-  const { checkCondition } = input;
   const read: ParsedRecords = {
     problems: [],
     rules: [],
     contracts: [],
     identities: [],
     memories: [],
-    checkCondition,
+    conditions: input.conditions,
   };
   for (const list of input.inline_rules) parseInlineRules(read, list);
   for (const { file, value } of input.documents) parseDocument(read, file, value);
-  read.problems.push(...findDuplicates(read), ...findUnknownLabels(read.contracts));
+  read.problems.push(
+    ...findDuplicates(read),
+    ...findUnknownLabels(read.contracts),
+    ...findArgumentTypeProblems(read),
+  );
   const detection = parseDetection(input.settings, input.settings.file, read.problems, input.parseNamed);
   if (read.problems.some(({ level }) => level === 'error'))
     return { policy: null, problems: read.problems, locations: new Map() };
@@ -88,7 +93,7 @@ interface ParsedRecords {
   readonly contracts: LocatedRecord<Policy['contracts'][number]>[];
   readonly identities: LocatedRecord<Policy['identities'][number]>[];
   readonly memories: LocatedRecord<Policy['memory_schemas'][number]>[];
-  readonly checkCondition: ConditionCheck | undefined;
+  readonly conditions: ConditionCompiler | undefined;
 }
 
 /** Returns whether any rule has a CEL condition. */
@@ -153,8 +158,7 @@ function parseOneRecord(
   tenantId: string | null,
 ): void {
   const { problems } = read;
-  if (kind === 'policy')
-    pushRecord(read.rules, parseRule(value, tenantId, place, problems, read.checkCondition));
+  if (kind === 'policy') pushRecord(read.rules, parseRule(value, tenantId, place, problems, read.conditions));
   else if (kind === 'tool-contract') pushRecord(read.contracts, parseContract(value, place, problems));
   else if (kind === 'agent-identity') pushRecord(read.identities, parseIdentity(value, place, problems));
   else pushRecord(read.memories, parseMemory(value, place, problems));

@@ -8,9 +8,11 @@ import type {
   TaintChange,
   TaintRule,
 } from '../../types/index.ts';
+import type { ConditionCompiler } from '../conditions/facts.ts';
 import { FALLBACK_PLACEHOLDERS, listUnknownPlaceholders } from '../fallback.ts';
 import { ruleSchema } from '../schemas.ts';
 import { DEFAULT_APPROVAL } from './builtin.ts';
+import { buildReads, findReadProblems, toList } from './condition-reads.ts';
 import type { RuleDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation, formatNames } from './problems.ts';
@@ -27,9 +29,6 @@ export interface LocatedRule {
   readonly place: DocumentLocation;
 }
 
-/** Returns the reason a CEL condition cannot be used, as the rest of a sentence; `null` if it can be used. */
-export type ConditionCheck = (when: string) => string | null;
-
 const PRIORITY_DEFAULT = 100;
 
 /**
@@ -40,14 +39,14 @@ export function parseRule(
   tenantId: string | null,
   place: DocumentLocation,
   problems: DocumentProblem[],
-  checkCondition: ConditionCheck | undefined,
+  conditions: ConditionCompiler | undefined,
 ): LocatedRule | null {
   const { value: record, problems: shape } = readShape(written, ruleSchema, place);
-  const meaning = isReadable(written) ? findRuleProblems(written, tenantId, place, checkCondition) : [];
+  const meaning = isReadable(written) ? findRuleProblems(written, tenantId, place, conditions) : [];
   problems.push(...shape, ...meaning);
   if (record === null || meaning.some(({ level }) => level === 'error') || record.enabled === false)
     return null;
-  const shared = buildRuleScope(record, tenantId);
+  const shared = buildRuleScope(record, tenantId, conditions);
   const { name } = shared;
   const { action, session } = record;
   return {
@@ -80,19 +79,28 @@ function isMapping(value: Json | undefined): value is JsonObject {
 }
 
 /** Returns the scope of a rule: the crossings that it applies to. */
-function buildRuleScope(record: RuleDocument, tenantId: string | null): Omit<TaintRule, 'change'> {
+function buildRuleScope(
+  record: RuleDocument,
+  tenantId: string | null,
+  conditions: ConditionCompiler | undefined,
+): Omit<TaintRule, 'change'> {
   const { condition = {} } = record;
+  const tools = removeDuplicates([...toList(condition.tool), ...toList(condition.tools)]);
+  const reads = buildReads(condition.when, tools, conditions);
+  const phasesDefault = reads === null ? PHASES_DEFAULT : READ_PHASES;
   const dataTags = record.data_tags ?? condition.data_tags ?? [];
   return {
     name: record.name,
     boundaries: removeDuplicates(toList(record.boundary)),
-    phases: removeDuplicates(condition.phase === undefined ? PHASES_DEFAULT : toList(condition.phase)),
+    phases: removeDuplicates(condition.phase === undefined ? phasesDefault : toList(condition.phase)),
     data_tags: removeDuplicates(dataTags.map((tag) => tag.toLowerCase())),
     tenant_id: tenantId ?? record.tenant_id ?? null,
-    tools: removeDuplicates([...toList(condition.tool), ...toList(condition.tools)]),
+    tools,
     agents: removeDuplicates([...toList(condition.agent), ...toList(condition.agents)]),
     session_tags: normalizeSessionTags(condition.session_tags),
     when: condition.when ?? null,
+    // Set only if there are reads, so that the hash of every other policy does not change.
+    ...(reads !== null && { reads }),
   };
 }
 
@@ -128,6 +136,9 @@ function normalizeSessionTags(written: readonly string[] | undefined): readonly 
 /** A rule applies to tool results only if it names their phase. */
 const PHASES_DEFAULT: readonly Phase[] = ['request', 'message'];
 
+/** Arguments and totals are those of a call before it runs. */
+const READ_PHASES: readonly Phase[] = ['request'];
+
 /** The reasons for rules that give none. */
 const DESCRIPTIONS: Readonly<Record<Action, (name: string) => string>> = {
   allow: (name) => `The rule \`${name}\` allows this.`,
@@ -141,7 +152,7 @@ function findRuleProblems(
   record: ReadableRule,
   tenantId: string | null,
   place: DocumentLocation,
-  checkCondition: ConditionCheck | undefined,
+  conditions: ConditionCompiler | undefined,
 ): readonly DocumentProblem[] {
   return [
     ...findReservedName(record, place),
@@ -150,8 +161,9 @@ function findRuleProblems(
     ...findConditionProblems(
       record.condition?.when,
       buildChildLocation(place, 'condition', 'when'),
-      checkCondition,
+      conditions,
     ),
+    ...findReadProblems(record, place, conditions),
     ...findDoubledTags(record, place),
     ...findTaglessRedact(record, place),
     ...findMisplacedConditions(record, place),
@@ -233,11 +245,13 @@ function findSessionProblems(
 function findConditionProblems(
   when: unknown,
   place: DocumentLocation,
-  checkCondition: ConditionCheck | undefined,
+  conditions: ConditionCompiler | undefined,
 ): DocumentProblem[] {
   if (typeof when !== 'string') return [];
   const wrong =
-    checkCondition === undefined ? 'needs what reads conditions, which is not loaded' : checkCondition(when);
+    conditions === undefined
+      ? 'needs what reads conditions, which is not loaded'
+      : conditions.findProblem(when);
   return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
@@ -304,12 +318,6 @@ function findPlaceholderProblems(record: ReadableRule, place: DocumentLocation):
     ...unknown,
     buildDocumentProblem(here, 'is used only where an `output` is blocked or redacted', 'warning'),
   ];
-}
-
-/** Returns one value or a list of values as a list. */
-export function toList<T>(value: T | readonly T[] | undefined): readonly T[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value as T];
 }
 
 function removeDuplicates<T>(values: readonly T[]): readonly T[] {

@@ -1,10 +1,26 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { countSteps } from '../../steps.ts';
 import { covers, matchesName } from '../../tags.ts';
-import type { Tag } from '../../types/index.ts';
-import type { ConditionEvaluator, ConditionFacts } from './facts.ts';
+import type { Json, StoredTotal, Tag, WrittenTotal } from '../../types/index.ts';
+import { getArgumentType, type SchemaType } from './argument-types.ts';
+import { type ConditionValue, hasArgument, NoResult, readArgument, readCallValue } from './arguments.ts';
+import { addDecimals, convertDecimal, parseDecimal } from './decimal.ts';
+import type { ConditionCompiler, ConditionEvaluator, ConditionFacts, WrittenReads } from './facts.ts';
+import {
+  ARGUMENTS_NAME,
+  ASCII_LOWER,
+  ConditionProblem,
+  type ConditionSlot,
+  type ConditionSyntax,
+  readConditionSyntax,
+  SLOT_PREFIX,
+  SLOTS_MAX,
+} from './syntax.ts';
 
 /** The maximum length of one condition in UTF-16 units. */
 export const CONDITION_LENGTH_MAX = 2_000;
+/** The steps of one loop: items times nodes of its syntax tree. */
+export const LOOP_STEPS_MAX = 20_000;
 const LIMITS = {
   maxAstNodes: 300,
   maxDepth: 40,
@@ -15,8 +31,7 @@ const LIMITS = {
 /** The maximum number of cached parsed conditions, for all policies of the process. */
 const CACHED_CONDITIONS_MAX = 20_000;
 
-type Value = string | bigint | Date | readonly string[];
-type Name = Exclude<keyof ConditionFacts, 'now_ms'> | 'now';
+type Name = Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals'> | 'now';
 
 const NAMES: Readonly<Record<Name, string>> = {
   boundary: 'string',
@@ -36,48 +51,27 @@ const NAMES: Readonly<Record<Name, string>> = {
   now: 'google.protobuf.Timestamp',
 };
 
-/**
- * The functions that conditions may call. All run in linear time. CEL's own `matches` is excluded because it
- * backtracks in this library, and macros that loop over lists are excluded because they could be nested.
- */
-const CALLS = [
-  'has_tag',
-  'matches_glob',
-  'size',
-  'startsWith',
-  'endsWith',
-  'contains',
-  'lowerAscii',
-  'timestamp',
-  'duration',
-  'getFullYear',
-  'getMonth',
-  'getDate',
-  'getDayOfMonth',
-  'getDayOfWeek',
-  'getDayOfYear',
-  'getHours',
-  'getMinutes',
-  'getSeconds',
-];
-
-/**
- * The operators that conditions may use. None of them builds values that grow or accesses members of other values.
- */
-const OPERATORS = new Set([
-  ...['value', 'id', 'list', 'call', 'rcall', '?:', '||', '&&', '!_', '-_'],
-  ...['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'],
-]);
-
 const environment = getEnvironment();
+/** The names of the text that is evaluated; see `ConditionSyntax`. */
+const slotEnvironment = getSlotEnvironment(new Array(SLOTS_MAX).fill('dyn'));
 
 function getEnvironment(): Environment {
   const made = new Environment({ limits: LIMITS });
   for (const [name, type] of Object.entries(NAMES)) made.registerVariable(name, type);
+  made.registerVariable(ARGUMENTS_NAME, 'dyn');
   made.registerFunction('has_tag(list<string>, string): bool', hasTag);
   made.registerFunction('matches_glob(string, string): bool', (name: string, pattern: string) =>
     matchesName(pattern, name),
   );
+  for (const name of ['sum', 'count'])
+    made.registerFunction(`${name}(string, string, string): dyn`, throwNoResult);
+  made.registerFunction(`string.${ASCII_LOWER}(): string`, lowerAscii);
+  return made;
+}
+
+function getSlotEnvironment(types: readonly string[]): Environment {
+  const made = environment.clone();
+  for (const [slot, type] of types.entries()) made.registerVariable(`${SLOT_PREFIX}${slot}`, type);
   return made;
 }
 
@@ -86,20 +80,84 @@ function hasTag(tags: readonly Tag[], ancestor: string): boolean {
   return tags.some((tag) => covers(wanted, tag));
 }
 
+/** Leaves other letters as they are, so that a Kelvin sign never becomes a `k`. */
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function throwNoResult(): never {
+  throw new NoResult();
+}
+
 /** Returns the reason a condition cannot be evaluated, as the rest of a sentence; `null` if it can be. */
 export function findConditionProblem(when: string): string | null {
+  const read = readCondition(when);
+  return typeof read === 'string' ? read : null;
+}
+
+/** Reads a condition; returns the reason if it cannot be evaluated. */
+function readCondition(when: string): ConditionSyntax | string {
   if (when.length > CONDITION_LENGTH_MAX) return `is longer than ${CONDITION_LENGTH_MAX} characters`;
   try {
     const parsed = environment.parse(when);
-    const foreign = findUnsupportedPart(parsed.ast);
-    if (foreign !== null) return foreign;
+    const syntax = readConditionSyntax(when, parsed.ast);
     const { valid, type, error } = parsed.check();
     if (!valid) return `is no condition: ${getErrorLine(error)}`;
-    return type === 'bool' ? null : `must evaluate to true or false, but has type \`${type}\``;
+    if (type !== 'bool' && type !== 'dyn') return `must evaluate to true or false, but has type \`${type}\``;
+    return syntax;
   } catch (error) {
-    return `is no condition: ${getErrorLine(error)}`;
+    return error instanceof ConditionProblem ? error.message : `is no condition: ${getErrorLine(error)}`;
   }
 }
+
+function findReads(when: string): WrittenReads {
+  const { slots, names_tag } = requireSyntax(when);
+  return {
+    arguments: slots.flatMap((slot) => (slot.kind === 'value' ? [slot.path] : [])),
+    tested: slots.flatMap((slot) => (slot.kind === 'has' ? [slot.path] : [])),
+    totals: slots.flatMap((slot) => (slot.kind === 'total' ? [slot.total] : [])),
+    names_tag,
+  };
+}
+
+function requireSyntax(when: string): ConditionSyntax {
+  const syntax = readCondition(when);
+  if (typeof syntax === 'string') throw new Error(`A condition ${syntax}.`);
+  return syntax;
+}
+
+/** The types that an argument may have in a condition: a number is evaluated as an integer or as a double. */
+const SLOT_TYPES: Readonly<Record<SchemaType, readonly [string, string]>> = {
+  any: ['dyn', 'dyn'],
+  unknown: ['dyn', 'dyn'],
+  string: ['string', 'string'],
+  number: ['int', 'double'],
+  boolean: ['bool', 'bool'],
+  null: ['null', 'null'],
+  object: ['map', 'map'],
+  list: ['list', 'list'],
+  'list of strings': ['list<string>', 'list<string>'],
+  'list of numbers': ['list<int>', 'list<double>'],
+};
+
+function findTypeProblem(when: string, schema: Json): string | null {
+  const { text, slots } = requireSyntax(when);
+  const types = slots.map((slot) => {
+    if (slot.kind === 'has') return ['bool', 'bool'];
+    return SLOT_TYPES[slot.kind === 'total' ? 'any' : getArgumentType(schema, slot.path)];
+  });
+  const checks = [0, 1].map((numbers) =>
+    getSlotEnvironment(types.map((type) => type[numbers] as string)).check(text),
+  );
+  const [first] = checks;
+  return checks.some(({ valid }) => valid) ? null : getErrorLine(first?.error);
+}
+
+export const conditionCompiler: ConditionCompiler = {
+  findProblem: findConditionProblem,
+  findReads,
+  findTypeProblem,
+};
 
 /** Returns the first line of the library's message. The other lines draw the position in the condition. */
 function getErrorLine(error: unknown): string {
@@ -107,50 +165,117 @@ function getErrorLine(error: unknown): string {
   return first.slice(0, 300).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** A node of the library's syntax tree, with the members that are used here. */
-interface Node {
-  readonly op: string;
-  readonly args: unknown;
+/** The variables of one evaluation. They are read when the condition needs them. */
+interface Variables {
+  readonly facts: ConditionFacts;
 }
 
-function findUnsupportedPart(root: unknown): string | null {
-  const open: unknown[] = [root];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    if (Array.isArray(at)) open.push(...at);
-    if (!isNode(at)) continue;
-    if (!OPERATORS.has(at.op)) return `uses \`${at.op}\`, which conditions here have not`;
-    if (at.op === 'value') continue;
-    const [called] = at.op.endsWith('call') ? (at.args as [string]) : [];
-    if (called !== undefined && !CALLS.includes(called))
-      return `calls \`${called}\`, which conditions here have not; there are ${CALLS.join(', ')}`;
-    if (isNode(at.args)) open.push(at.args);
-    else if (Array.isArray(at.args)) open.push(...at.args);
+const NAME_READERS: PropertyDescriptorMap & ThisType<Variables> = {
+  ...Object.fromEntries(
+    Object.keys(NAMES).map((name) => [
+      name,
+      {
+        get(this: Variables): unknown {
+          return this.facts[name as Exclude<Name, 'now'>];
+        },
+      },
+    ]),
+  ),
+  findings: {
+    get(this: Variables): bigint {
+      return BigInt(this.facts.findings);
+    },
+  },
+  now: {
+    get(this: Variables): Date {
+      return new Date(this.facts.now_ms);
+    },
+  },
+};
+
+/** A condition that is ready to be evaluated. */
+interface CompiledCondition {
+  readonly run: (variables: Variables) => unknown;
+  readonly readers: object;
+}
+
+const compiled = new Map<string, CompiledCondition>();
+
+function compileCondition(when: string): CompiledCondition {
+  let condition = compiled.get(when);
+  if (condition === undefined) {
+    const syntax = requireSyntax(when);
+    condition = {
+      run: slotEnvironment.parse(syntax.text),
+      readers: Object.create(null, { ...NAME_READERS, ...getSlotReaders(syntax.slots) }),
+    };
+    if (compiled.size >= CACHED_CONDITIONS_MAX) compiled.clear();
+    compiled.set(when, condition);
   }
-  return null;
+  return condition;
 }
 
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+function getSlotReaders(slots: readonly ConditionSlot[]): PropertyDescriptorMap & ThisType<Variables> {
+  return Object.fromEntries(
+    slots.map((slot, at) => [
+      `${SLOT_PREFIX}${at}`,
+      {
+        get(this: Variables): unknown {
+          return readSlot(slot, this.facts);
+        },
+      },
+    ]),
+  );
 }
 
-const parsed = new Map<string, (facts: Record<Name, Value>) => unknown>();
+function readSlot(slot: ConditionSlot, { content, totals }: ConditionFacts): ConditionValue {
+  if (content === undefined) throw new NoResult();
+  if (slot.kind === 'has') return hasArgument(content, slot.path);
+  if (slot.kind === 'total') return readTotal(slot.total, totals ?? [], content);
+  const value = readArgument(content, slot.path);
+  if (slot.loop_nodes > 0) countLoopSteps(value, slot.loop_nodes);
+  if (slot.is_uniform && Array.isArray(value)) requireUniform(value);
+  return value;
+}
 
-function getEvaluator(when: string) {
-  let evaluate = parsed.get(when);
-  if (evaluate === undefined) {
-    const wrong = findConditionProblem(when);
-    if (wrong !== null) throw new Error(`A condition ${wrong}.`);
-    evaluate = environment.parse(when);
-    if (parsed.size >= CACHED_CONDITIONS_MAX) parsed.clear();
-    parsed.set(when, evaluate);
-  }
-  return evaluate;
+function countLoopSteps(value: ConditionValue, nodes: number): void {
+  if (value === null || typeof value !== 'object') throw new NoResult();
+  const steps = nodes * (value instanceof Map ? value.size : (value as readonly unknown[]).length);
+  if (steps > LOOP_STEPS_MAX) throw new NoResult();
+  countSteps(steps);
+}
+
+/** A list of several types has no result, because `in` would not find a value that a tool finds in a nested list. */
+function requireUniform(items: readonly ConditionValue[]): void {
+  const kinds = new Set(items.map((item) => (typeof item === 'bigint' ? 'number' : typeof item)));
+  if (kinds.size > 1 || kinds.has('object')) throw new NoResult();
+}
+
+function readTotal(
+  { function: name, path, window, scope }: WrittenTotal,
+  totals: readonly StoredTotal[],
+  content: NonNullable<ConditionFacts['content']>,
+): bigint | number {
+  const found = totals.find(
+    ({ query }) =>
+      query.function === name && query.path === path && query.window === window && query.scope === scope,
+  );
+  const stored = found?.value == null ? null : parseDecimal(found.value);
+  if (found === undefined || stored === null) throw new NoResult();
+  const sum = found.includes_call
+    ? addDecimals(stored, readCallValue(content, found.query.argument))
+    : stored;
+  const value = convertDecimal(sum);
+  if (value === null) throw new NoResult();
+  return value;
 }
 
 /** Evaluates CEL conditions for which `findConditionProblem` returned `null`; throws for any other. */
 export const celEvaluator: ConditionEvaluator = {
-  evaluate: (when, { now_ms, findings, ...facts }) => {
-    const result = getEvaluator(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
+  evaluate: (when, facts) => {
+    const { run, readers } = compileCondition(when);
+    const variables: Variables = Object.create(readers, { facts: { value: facts } });
+    const result = run(variables);
     if (typeof result !== 'boolean') throw new Error('The condition must evaluate to true or false.');
     return result;
   },

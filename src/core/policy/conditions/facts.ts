@@ -1,8 +1,18 @@
 import { normalizeTag } from '../../tags.ts';
-import type { CrossingContext, Policy, Severity, Tag } from '../../types/index.ts';
+import type {
+  Content,
+  CrossingContext,
+  Json,
+  Policy,
+  Severity,
+  StoredTotal,
+  Tag,
+  WrittenTotal,
+} from '../../types/index.ts';
+import type { ArgumentPath } from './arguments.ts';
 
 /**
- * The facts of a crossing that a condition may use; none of its text is included. Absent names are empty strings.
+ * The facts of a crossing that a condition may use, and the content that is sent. Absent names are empty strings.
  */
 export interface ConditionFacts {
   readonly boundary: string;
@@ -25,6 +35,9 @@ export interface ConditionFacts {
   readonly findings: number;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
+  /** The content of a call as it is sent; absent if it is not known, and then arguments have no result. */
+  readonly content?: Content | undefined;
+  readonly totals?: readonly StoredTotal[] | undefined;
 }
 
 /**
@@ -32,6 +45,25 @@ export interface ConditionFacts {
  */
 export interface ConditionEvaluator {
   readonly evaluate: (when: string, facts: ConditionFacts) => boolean;
+}
+
+/** The reads of a condition, as it writes them. */
+export interface WrittenReads {
+  readonly arguments: readonly ArgumentPath[];
+  /** Arguments whose presence is tested with `has`. */
+  readonly tested: readonly ArgumentPath[];
+  readonly totals: readonly WrittenTotal[];
+  readonly names_tag: boolean;
+}
+
+/** Checks conditions when a policy is compiled. Problems are the rest of a sentence. */
+export interface ConditionCompiler {
+  /** Returns the reason a condition cannot be evaluated; `null` if it can be. */
+  readonly findProblem: (when: string) => string | null;
+  /** Returns the reads of a condition without problems. */
+  readonly findReads: (when: string) => WrittenReads;
+  /** Returns the reason a condition never has a result for arguments of this JSON Schema; `null` if it may have one. */
+  readonly findTypeProblem: (when: string, schema: Json) => string | null;
 }
 
 const conditional = new WeakMap<Policy, boolean>();
@@ -54,6 +86,7 @@ export function buildConditionFacts(
   dataTags: readonly Tag[],
   findings: number,
   about: { readonly tag: Tag; readonly severity: Severity | null } | null,
+  content?: Content,
 ): ConditionFacts {
   return {
     boundary: crossing.boundary,
@@ -71,6 +104,8 @@ export function buildConditionFacts(
     session_tags: crossing.session_tags ?? [],
     findings,
     now_ms: crossing.now_ms,
+    content: crossing.boundary === 'action' && crossing.phase === 'request' ? content : undefined,
+    totals: crossing.totals,
   };
 }
 

@@ -35,6 +35,14 @@ const contract = (toolName: string, more: object = {}) => ({
   },
 });
 
+const onArguments = (when: string, name = 'a') => ({
+  ...{ name, boundary: 'action', action: 'block' },
+  condition: { tools: ['pay'], when },
+});
+const PAY_SCHEMA = {
+  properties: { amount: { type: 'number' }, order: { properties: { id: { type: 'string' } } } },
+};
+
 interface Row {
   readonly parts: PolicyParts;
   readonly tenants?: readonly string[];
@@ -229,6 +237,19 @@ const ROWS: Readonly<Record<string, Row>> = {
     tenants: ['globex'],
     expect: [['tenant-without-users', /The tenant `acme` has rules/]],
   },
+  'an argument that the contract has not': {
+    parts: {
+      rules: [onArguments('args.amuont > 5'), onArguments('has(args.order) && args.order.id == "1"', 'b')],
+      documents: [contract('pay', { arguments: PAY_SCHEMA })],
+    },
+    expect: [
+      ['unknown-argument', /`a` reads the argument `amuont`, .* `pay` has not; did you mean `amount`\?$/],
+    ],
+  },
+  'arguments without a schema': {
+    parts: { rules: [onArguments('args.amount > 5')] },
+    expect: [['argument-without-schema', /`a` reads arguments of `pay`, and no contract has a schema/]],
+  },
 };
 
 for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
@@ -246,7 +267,7 @@ for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
 test('lint: every kind of remark is shown to be made', () => {
   const made = new Set(Object.values(ROWS).flatMap(({ expect }) => expect.map(([id]) => id)));
   assert.deepEqual([...made].sort(), Object.keys(REMARK_LEVELS).sort());
-  assert.equal(Object.keys(ROWS).length, 27);
+  assert.equal(Object.keys(ROWS).length, 29);
 });
 
 /**

@@ -1,6 +1,7 @@
 import type { ConditionEvaluator } from '../../policy/conditions/facts.ts';
 import type { Policy } from '../../types/index.ts';
 import { findAlternativeRemarks } from './alternatives.ts';
+import { findArgumentRemarks } from './arguments.ts';
 import { findNameRemarks, findTenantRemarks } from './names.ts';
 import { findReachRemarks } from './reach.ts';
 import type { LintRemark } from './remark.ts';
@@ -19,6 +20,7 @@ export function lintCompiledPolicy({ policy, conditions, tenants }: LintInput): 
     ...findReachRemarks(policy),
     ...findAlternativeRemarks(policy, conditions),
     ...findNameRemarks(policy),
+    ...findArgumentRemarks(policy),
     ...findTenantRemarks(policy, tenants),
   ];
 }

@@ -18,6 +18,10 @@ export const REMARK_LEVELS = {
   'unknown-tag': 'warning',
   /** No detector or pattern has the ID. */
   'unknown-detector': 'warning',
+  /** The contract of the tool has no such argument. */
+  'unknown-argument': 'warning',
+  /** No contract has a schema for the arguments. */
+  'argument-without-schema': 'warning',
   /** The tool has no contract. */
   'undeclared-tool': 'warning',
   /** The agent has no identity. */

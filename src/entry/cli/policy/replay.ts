@@ -125,6 +125,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
   limits_differ: 'the policies have other limits for a scan',
   facts_not_recorded: 'a rule names facts that were not looked for at the time',
   session_not_recorded: 'a rule asks what the session had read, which was not kept at the time',
+  arguments_not_recorded: 'a rule reads arguments, and its result is not in the record',
   contract_differs: 'a contract asks about arguments or fields that are not in the record',
 };
 
