@@ -27,6 +27,7 @@ export const auditFilterSchemas = {
   destination_agent_id: Type.Optional(word),
   tenant_id: Type.Optional(word),
   caller_id: Type.Optional(word),
+  user_id: Type.Optional({ ...word, description: 'The proved person for whom an agent acted.' }),
   metadata_key: Type.Optional(word),
   metadata_value: Type.Optional(word),
   monitored: Type.Optional({

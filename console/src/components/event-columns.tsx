@@ -127,6 +127,7 @@ export const eventFilters: readonly FilterField[] = [
   { name: 'session_id', label: 'Session' },
   { name: 'tenant_id', label: 'Tenant' },
   { name: 'caller_id', label: 'Caller' },
+  { name: 'user_id', label: 'User' },
   { name: 'phase', label: 'Phase', options: ['request', 'response'] },
   { name: 'monitored', label: 'Monitored rule' },
   { name: 'since', label: 'Since' },

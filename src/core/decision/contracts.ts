@@ -19,7 +19,13 @@ import type { Splice } from '../types/json.ts';
 import type { ArgumentCheck } from './argument-check.ts';
 import { isBeyondClearance } from './identities.ts';
 import { compileArgumentCheckOnDemand } from './lazy-argument-check.ts';
-import { buildFlowRestriction, buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
+import {
+  buildFlowRestriction,
+  buildRestriction,
+  NO_PERSON_TO_COUNT,
+  type Restriction,
+  type TaggedData,
+} from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
@@ -68,6 +74,7 @@ export function findContractRestrictions(
     ? [...contentRestrictions, ...findResultRestrictions(contract, data)]
     : [
         ...findCallerRestrictions(contract, crossing),
+        ...findPersonRestrictions(contract, crossing),
         ...contentRestrictions,
         ...findCallRestrictions(contract, data),
       ];
@@ -88,6 +95,32 @@ function findCallerRestrictions(
   if (max_calls_per_minute !== null && calls_last_minute > max_calls_per_minute) {
     const reason = `The agent \`${crossing.agent_id}\` may call the tool \`${tool_name}\` ${max_calls_per_minute} times a minute; wait, and call again.`;
     restrictions.push(buildRestriction('contract.max_calls_per_minute', reason, enforcement));
+  }
+  return restrictions;
+}
+
+/** Checks the scopes of the person, and the calls that all agents made for the person. */
+function findPersonRestrictions(
+  { tool_name, required_scopes = [], max_calls_per_minute_per_user, enforcement }: ToolContract,
+  { principal, calls_last_minute_for_user = 0 }: CrossingContext,
+): Restriction[] {
+  const restrictions: Restriction[] = [];
+  const user = principal?.user ?? null;
+  const missing = required_scopes.find((scope) => user?.scopes?.includes(scope) !== true);
+  if (missing !== undefined) {
+    const reason =
+      user === null
+        ? `The tool \`${tool_name}\` requires the scope \`${missing}\`, and the call proves no person who has it.`
+        : `The person has not the scope \`${missing}\`, which the tool \`${tool_name}\` requires.`;
+    restrictions.push(buildRestriction('contract.required_scopes', reason, enforcement));
+  }
+  if (max_calls_per_minute_per_user === undefined) return restrictions;
+  if (user === null) {
+    const reason = `The tool \`${tool_name}\` has a limit for each person, and the call proves no person.`;
+    restrictions.push(buildRestriction(NO_PERSON_TO_COUNT, reason, enforcement));
+  } else if (calls_last_minute_for_user > max_calls_per_minute_per_user) {
+    const reason = `The tool \`${tool_name}\` may be called ${max_calls_per_minute_per_user} times a minute for one person, over all agents; wait, and call again.`;
+    restrictions.push(buildRestriction('contract.max_calls_per_minute_per_user', reason, enforcement));
   }
   return restrictions;
 }

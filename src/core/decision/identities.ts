@@ -1,7 +1,7 @@
 import { isCoveredBy, matchesAny } from '../tags.ts';
-import type { AgentIdentity, CrossingContext, Finding, Policy, Tag } from '../types/index.ts';
+import type { AgentIdentity, CrossingContext, Finding, Policy, ProvedUser, Tag } from '../types/index.ts';
 import { buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
-import { listActingAgents } from './rules.ts';
+import { listActingAgents, matchesPerson } from './rules.ts';
 import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
 /**
@@ -23,6 +23,7 @@ export function findIdentityRestrictions(
     if (identity === null) return restrictUnknownAgent(policy, agentId);
     return [
       ...(isBound ? findToolRestrictions(identity, crossing.tool) : []),
+      ...findPersonRestrictions(identity, crossing.principal?.user ?? null),
       ...findClearanceRestrictions(identity, data),
     ];
   });
@@ -52,6 +53,15 @@ function findToolRestrictions(
   const what = tool === null ? 'This action' : `The tool \`${tool}\``;
   const reason = `${what} is not among the tools of the agent \`${agent_id}\`.`;
   return [buildRestriction('identity.tools', reason, enforcement)];
+}
+
+function findPersonRestrictions(identity: AgentIdentity, user: ProvedUser | null): Restriction[] {
+  const { agent_id, users, groups, enforcement } = identity;
+  if (users === undefined && groups === undefined) return [];
+  if (user !== null && matchesPerson(identity, user)) return [];
+  const who = user === null ? 'the call proves no person' : 'this person is none of them';
+  const reason = `The agent \`${agent_id}\` may act for particular people only, and ${who}.`;
+  return [buildRestriction('identity.users', reason, enforcement)];
 }
 
 function findClearanceRestrictions(identity: AgentIdentity, { tags, findings }: TaggedData): Restriction[] {

@@ -19,7 +19,6 @@ import type {
   Fingerprinter,
   JudgedFinding,
   Policy,
-  Rule,
   Tag,
   ValuesChange,
   Verdict,
@@ -56,7 +55,12 @@ import {
 import { redact } from './redact.ts';
 import type { Restriction } from './restriction.ts';
 import { getRuleTableForCrossing } from './rule-table.ts';
-import { listConditionResults, type RuleTable } from './rules.ts';
+import {
+  buildMissingPersonViolation,
+  listConditionResults,
+  type RuleContext,
+  type RuleTable,
+} from './rules.ts';
 import { buildFlowViolation, computeTaintChange } from './taint.ts';
 
 /**
@@ -362,7 +366,7 @@ function buildVerdict(input: JudgeInput): Verdict {
     reason: winner.reason,
     findings: kept,
     allowlisted_findings: [...input.allowlisted_findings, ...allowed],
-    violations: listViolations(evaluation.restrictions, coverage, context.matched_flow_rules),
+    violations: listViolations(evaluation.restrictions, coverage, context),
     data_tags: allowed.length === 0 ? dataTags : collectTags(kept, declared),
     content,
     stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped_fields : [],
@@ -454,11 +458,12 @@ function computeStripping(
 function listViolations(
   restrictions: readonly Restriction[],
   coverage: Coverage,
-  flowRules: readonly Rule[],
+  { matched_flow_rules, rules_without_person }: RuleContext,
 ): readonly Violation[] {
   const violations = [
     ...restrictions.flatMap(({ violation }) => violation ?? []),
-    ...flowRules.map(buildFlowViolation),
+    ...matched_flow_rules.map(buildFlowViolation),
+    ...rules_without_person.map(buildMissingPersonViolation),
   ];
   if (coverage.status === 'full') return violations;
   const exceeded: Violation = {

@@ -35,8 +35,15 @@ export function buildRestriction(
   enforcement: Restriction['enforcement'],
   path: string | null = null,
 ): Restriction {
-  const type = rule.startsWith('contract.') ? 'contract_violation' : 'identity_violation';
+  const isContract = rule.startsWith('contract.') && !PERSON_TERMS.includes(rule);
+  const type = isContract ? 'contract_violation' : 'identity_violation';
   const name = rule.slice(rule.indexOf('.') + 1);
   const violation = { type, rule: name, severity: 'high', path, reason } as const;
   return { violation, rule, action: 'block', reason, enforcement };
 }
+
+/** The name of the restriction for a contract's limit per person, if no person is proved. */
+export const NO_PERSON_TO_COUNT = 'contract.user';
+
+/** Terms of a contract on the person. Violating them is an `identity_violation`. */
+const PERSON_TERMS: readonly string[] = ['contract.required_scopes', NO_PERSON_TO_COUNT];

@@ -14,14 +14,18 @@ import {
   type Crossing,
   type CrossingContext,
   type MonitoredRule,
+  NO_PRINCIPAL,
   type Phase,
   type Policy,
+  type Principal,
+  type ProvedUser,
   type Rule,
   type RuleConditionResult,
   SEVERITIES,
   type Severity,
   type Tag,
   type TaintRule,
+  type Violation,
 } from '../types/index.ts';
 
 /** Point at which rules are evaluated: a boundary, and at `action` the phase. */
@@ -32,6 +36,7 @@ export interface RuleContext {
   readonly tool: string | null;
   /** Every agent that acts in the crossing; never empty. */
   readonly agents: readonly string[];
+  readonly principal: Principal;
   /** Names of rules whose `require_approval` was approved. */
   readonly approved_rules?: readonly string[] | undefined;
   /** If set, rules in monitor mode are evaluated like enforced ones. */
@@ -40,13 +45,20 @@ export interface RuleContext {
   readonly session_tags: readonly Tag[];
   /**
    * Returns whether the condition of a rule holds for a tag, or for the crossing itself if `null`. Throws if the
-   * condition has no result.
+   * condition has no result. A tier that is only stated can only restrict: a condition that allows must hold with and
+   * without it, and for any other condition one of both suffices.
    */
-  readonly evaluateCondition: (rule: ConditionalRule, occurrence: TagOccurrence | null) => boolean;
+  readonly evaluateCondition: (
+    rule: ConditionalRule,
+    occurrence: TagOccurrence | null,
+    isAllowing: boolean,
+  ) => boolean;
   /** The results of conditions that read arguments, of each rule that was evaluated. */
   readonly condition_results: Map<ConditionalRule, ConditionResult>;
   /** Collects the matching rules that restrict by session tags. */
   readonly matched_flow_rules: Rule[];
+  /** Collects the rules on people that would match, while no person is proved. */
+  readonly rules_without_person: Rule[];
 }
 
 /**
@@ -101,26 +113,32 @@ export interface ConditionInputs {
 
 /** Builds the context that rules match on. */
 export function buildRuleContext(crossing: CrossingContext, known: ConditionInputs): RuleContext {
-  const { tool, approved_rules, session_tags = [] } = crossing;
+  const { tool, approved_rules, principal = NO_PRINCIPAL, session_tags = [] } = crossing;
   const results = new Map<ConditionalRule, ConditionResult>();
-  const evaluate = ({ when }: ConditionalRule, occurrence: TagOccurrence | null): boolean => {
+  const tiers = listPossibleTiers(principal);
+  const evaluateUnder = (when: string, occurrence: TagOccurrence | null, tier: string): boolean => {
     if (known.conditions === null) throw new Error('There is nothing here that evaluates conditions.');
     const facts: ConditionFacts = buildConditionFacts(
       crossing,
       known.data_tags(),
       known.findings_count,
       occurrence,
+      tier,
       known.content,
     );
-    return known.conditions.evaluate(when as string, facts);
+    return known.conditions.evaluate(when, facts);
   };
-  const evaluateCondition = (rule: ConditionalRule, occurrence: TagOccurrence | null): boolean => {
-    if (rule.reads === undefined) return evaluate(rule, occurrence);
+  const evaluate: RuleContext['evaluateCondition'] = ({ when }, occurrence, isAllowing) => {
+    const holds = (tier: string) => evaluateUnder(when as string, occurrence, tier);
+    return isAllowing ? tiers.every(holds) : tiers.some(holds);
+  };
+  const evaluateCondition: RuleContext['evaluateCondition'] = (rule, occurrence, isAllowing) => {
+    if (rule.reads === undefined) return evaluate(rule, occurrence, isAllowing);
     let result = rule.reads.names_tag ? undefined : results.get(rule);
     if (result === undefined) {
       result = known.findRecordedResult
         ? known.findRecordedResult(rule)
-        : getResult(() => evaluate(rule, occurrence));
+        : getResult(() => evaluate(rule, occurrence, isAllowing));
       results.set(rule, result);
     }
     if (result === null) throw new NoResult();
@@ -129,11 +147,13 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
   return {
     tool,
     agents: listActingAgents(crossing),
+    principal,
     approved_rules,
     session_tags,
     evaluateCondition,
     condition_results: results,
     matched_flow_rules: [],
+    rules_without_person: [],
   };
 }
 
@@ -188,7 +208,16 @@ export function findStrictest<T extends { readonly action: Action }>(candidates:
 }
 
 /** First term of a rule that did not match. */
-export type RuleMismatch = 'tag' | 'severity' | 'detector' | 'tool' | 'agent' | 'session_tags' | 'when';
+export type RuleMismatch =
+  | 'tag'
+  | 'severity'
+  | 'detector'
+  | 'tool'
+  | 'agent'
+  | 'user'
+  | 'agent_tier'
+  | 'session_tags'
+  | 'when';
 
 /** Called for each evaluated rule, in order, with the term that did not match, or `null` if the rule matches. */
 export type RuleObserver = (
@@ -301,13 +330,19 @@ function findMatchingRules(
       if (rule.enforcement === 'enforce' || context.enforces_monitored) {
         if (isFlowRule(rule) && !context.matched_flow_rules.includes(rule))
           context.matched_flow_rules.push(rule);
+        if (lacksPerson(rule, context)) {
+          if (!context.rules_without_person.includes(rule)) context.rules_without_person.push(rule);
+          found.push({ ...rule, action: 'block', reason: describeMissingPerson(rule) });
+          continue;
+        }
         const matched = match === 'yes' ? rule : { ...rule, reason: describeUnknownCondition(rule) };
         found.push(applyApproval(matched, rule.name, context.approved_rules));
         // A rule with an unknown condition does not shadow later rules.
         if (match === 'yes') break;
         continue;
       }
-      addMonitored(monitored, { rule: rule.name, action: rule.action, tag: occurrence?.tag ?? null });
+      const action = lacksPerson(rule, context) ? 'block' : rule.action;
+      addMonitored(monitored, { rule: rule.name, action, tag: occurrence?.tag ?? null });
     }
   }
   return found;
@@ -351,15 +386,41 @@ function matchRule(
 function matchCondition(
   rule: Rule,
   occurrence: TagOccurrence | null,
-  { evaluateCondition }: RuleContext,
+  context: RuleContext,
 ): MatchResult {
   if (rule.when === null) return 'yes';
   try {
-    return evaluateCondition(rule, occurrence) ? 'yes' : 'no';
+    return context.evaluateCondition(rule, occurrence, rule.action === 'allow') ? 'yes' : 'no';
   } catch {
     // An unknown condition never allows anything and never prevents a rule from restricting.
     return rule.action === 'allow' ? 'no' : 'unknown';
   }
+}
+
+/** Returns the proved tier, or no tier and the stated one. */
+function listPossibleTiers({ agent_tier, claimed_tier }: Principal): readonly string[] {
+  if (agent_tier !== null) return [agent_tier];
+  return claimed_tier === null ? [''] : ['', claimed_tier];
+}
+
+function lacksPerson({ users, groups, action }: Rule, { principal }: RuleContext): boolean {
+  return action !== 'allow' && principal.user === null && (users !== undefined || groups !== undefined);
+}
+
+/** Builds the violation for a rule on particular people, while no person is proved. */
+export function buildMissingPersonViolation(rule: Rule): Violation {
+  const { name, severity } = rule;
+  return {
+    type: 'identity_violation',
+    rule: name,
+    severity: severity ?? 'high',
+    path: null,
+    reason: describeMissingPerson(rule),
+  };
+}
+
+function describeMissingPerson({ name }: Rule): string {
+  return `The rule \`${name}\` is for particular people, and the call proves no person.`;
 }
 
 function describeUnknownCondition({ name }: Rule): string {
@@ -393,17 +454,52 @@ function findTagMismatch(rule: Rule, { tag, severity, rule_id }: TagOccurrence):
  * one of its agents. An allowing rule matches only if all of them are, so naming a second agent never loosens a
  * decision. A restricting rule ignores the case of tool names; an allowing rule requires the exact name.
  */
-export function findContextMismatch(
-  { tools, agents, action, session_tags }: Pick<Rule, 'tools' | 'agents' | 'action' | 'session_tags'>,
-  context: RuleContext,
-): RuleMismatch | null {
+export function findContextMismatch(rule: RuleTerms, context: RuleContext): RuleMismatch | null {
+  const { tools, agents, action, session_tags } = rule;
   const { tool } = context;
   const fits = action === 'allow' ? matchesAny : matchesAnyCase;
   if (tools.length > 0 && (tool === null || !fits(tools, tool))) return 'tool';
   const isOne = (agent: string) => agents.length === 0 || matchesAny(agents, agent);
   const holds = action === 'allow' ? context.agents.every(isOne) : context.agents.some(isOne);
   if (!holds) return 'agent';
+  const mismatch = findPrincipalMismatch(rule, context.principal);
+  if (mismatch !== null) return mismatch;
   return hasSessionTags(session_tags, context.session_tags) ? null : 'session_tags';
+}
+
+/** Terms of a rule that do not depend on the content. */
+type RuleTerms = Pick<
+  Rule,
+  'tools' | 'agents' | 'users' | 'groups' | 'agent_tiers' | 'action' | 'session_tags'
+>;
+
+/** Without a proved person, a restricting rule on people matches, and then blocks. */
+function findPrincipalMismatch(
+  { users, groups, agent_tiers, action }: RuleTerms,
+  principal: Principal,
+): RuleMismatch | null {
+  const isAllowing = action === 'allow';
+  if (principal.user === null) {
+    if (isAllowing && (users !== undefined || groups !== undefined)) return 'user';
+  } else if (!matchesPerson({ users, groups }, principal.user)) return 'user';
+  if (agent_tiers === undefined) return null;
+  const isListed = (tier: string) => agent_tiers.some((each) => each === tier);
+  const tiers = listPossibleTiers(principal);
+  return (isAllowing ? tiers.every(isListed) : tiers.some(isListed)) ? null : 'agent_tier';
+}
+
+/** Returns whether a person is one of the listed people, or in one of the groups. Without lists everyone is. */
+export function matchesPerson(
+  {
+    users,
+    groups,
+  }: { readonly users?: readonly string[] | undefined; readonly groups?: readonly string[] | undefined },
+  user: ProvedUser,
+): boolean {
+  if (users === undefined && groups === undefined) return true;
+  return (
+    matchesAny(users ?? [], user.user_id) || user.groups.some((group) => matchesAny(groups ?? [], group))
+  );
 }
 
 const tables = new WeakMap<Policy, Map<string | null, Record<EnforcementPoint, RuleTable>>>();

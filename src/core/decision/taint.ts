@@ -12,7 +12,7 @@ import type {
 } from '../types/index.ts';
 import { selectDetected } from './classifier-findings.ts';
 import type { ContractMatch } from './contracts.ts';
-import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
+import { findContextMismatch, holdsCondition, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Returns whether a rule that applies to the tenant depends on session taint tags. */
 export function usesSessionTags(policy: Policy, tenantId: string): boolean {
@@ -80,7 +80,7 @@ function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleCo
   if (findContextMismatch({ ...rule, action: adds ? 'flag' : 'allow' }, context) !== null) return false;
   if (rule.when === null) return true;
   try {
-    return context.evaluateCondition(rule, null);
+    return context.evaluateCondition(rule, null, !adds);
   } catch {
     return adds;
   }

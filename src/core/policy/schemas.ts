@@ -1,4 +1,12 @@
-import { ACTIONS, BOUNDARIES, COMPOSITE_TYPES, FLOW_ACTIONS, PHASES, SEVERITIES } from '../types/index.ts';
+import {
+  ACTIONS,
+  AGENT_TIERS,
+  BOUNDARIES,
+  COMPOSITE_TYPES,
+  FLOW_ACTIONS,
+  PHASES,
+  SEVERITIES,
+} from '../types/index.ts';
 
 /**
  * The shapes of v1alpha1 documents and inline rules, as plain JSON Schema (2020-12). The compiler validates with
@@ -119,6 +127,19 @@ const condition = buildClosedSchema(
     tools: { ...outsideNames, description: 'Names of tools; `*` matches any run of characters.' },
     agent: { ...outsideName, description: 'An agent’s name; `*` matches any run of characters.' },
     agents: { ...outsideNames, description: 'Names of agents; `*` matches any run of characters.' },
+    users: {
+      ...outsideNames,
+      description:
+        'Proved people; `*` matches any run of characters. With `groups`: these people, or anyone in the groups. A rule that restricts blocks a call without a proved person.',
+    },
+    groups: { ...outsideNames, description: 'Groups of the proved person; `*` as above.' },
+    agent_tiers: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 4,
+      items: { enum: AGENT_TIERS },
+      description: 'Tiers of the agent. A tier that is only stated satisfies no rule that allows.',
+    },
     phase: buildOneOrListSchema(
       { enum: PHASES },
       'must be `request`, `response` or `message`, or a list of them',
@@ -286,6 +307,18 @@ export const contractSchema = buildClosedSchema(
       maximum: 6_000,
       description: 'Calls of one agent in any sixty seconds, over all workers.',
     },
+    max_calls_per_minute_per_user: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 6_000,
+      description:
+        'Calls for one proved person in any sixty seconds, over all agents and workers. Calls without a proved person are blocked.',
+    },
+    required_scopes: {
+      ...outsideNames,
+      description:
+        'Scopes that the proved person must have, all of them. Calls without a proved person are blocked.',
+    },
     accepts: buildClosedSchema(
       {
         tags: { ...tags, description: 'Tags that arguments may carry (default: any; an empty list: none).' },
@@ -396,6 +429,12 @@ export const identitySchema = buildClosedSchema(
       ...outsideNames,
       description: 'Tools that it may call (default: any); `*` matches any run of characters.',
     },
+    users: {
+      ...outsideNames,
+      description:
+        'Proved people for whom it may act (default: anyone and no one); `*` matches any run of characters. With `groups`: these people, or anyone in the groups.',
+    },
+    groups: { ...outsideNames, description: 'Groups of proved people for whom it may act; `*` as above.' },
     clearance_tags: {
       ...tags,
       minItems: 1,

@@ -103,6 +103,17 @@ function buildViolationChange(
     }
     case 'contract.allowed_agents':
       return { kind: 'contract', rule, change: `by an agent that the contract of \`${tool}\` names` };
+    case 'contract.required_scopes':
+      return {
+        kind: 'contract',
+        rule,
+        change: `for a person with the scopes ${formatNameList(terms?.required_scopes ?? [])}`,
+      };
+    case 'contract.user':
+      return { kind: 'contract', rule, change: 'with a credential that proves the person' };
+    case 'identity.users':
+      return { kind: 'identity', rule, change: 'for a person for whom each agent of the chain may act' };
+    case 'contract.max_calls_per_minute_per_user':
     case 'contract.max_calls_per_minute':
       return { kind: 'contract', rule, change: 'a minute later' };
     case 'identity.agent_id':

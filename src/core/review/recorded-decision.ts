@@ -4,6 +4,7 @@ import { isFactTag } from '../tags.ts';
 import {
   ACTIONS,
   type Action,
+  type AgentTier,
   BOUNDARIES,
   type Boundary,
   type Coverage,
@@ -15,6 +16,8 @@ import {
   PHASES,
   type Phase,
   type Policy,
+  type Principal,
+  type ProvedUser,
   SEVERITIES,
   type Severity,
   type Tag,
@@ -80,6 +83,13 @@ export interface RecordedEvent {
   readonly session_id: string | null;
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
+  readonly user_id?: string;
+  readonly user_email?: string;
+  readonly groups?: readonly string[];
+  readonly claimed_user?: string;
+  readonly chain?: readonly string[];
+  readonly agent_tier?: AgentTier;
+  readonly trace_id?: string;
   readonly policy_hash: string;
   readonly coverage: 'full' | 'partial';
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -163,6 +173,8 @@ function getEnvelope(
   declaredTags: readonly Tag[],
 ): Omit<CrossingContext, 'now_ms'> {
   const { phase, approved_rules, session_tags, calls_last_minute, unchangeable } = event.metadata;
+  const { calls_last_minute_for_user: callsForUser } = event.metadata;
+  const principal = readRecordedPrincipal(event);
   const capability = getCapability(event);
   return {
     boundary,
@@ -177,8 +189,28 @@ function getEnvelope(
     approved_rules: readTexts(approved_rules),
     session_tags: readTexts(session_tags),
     ...(typeof calls_last_minute === 'number' && { calls_last_minute }),
+    ...(typeof callsForUser === 'number' && { calls_last_minute_for_user: callsForUser }),
+    ...(principal !== null && { principal }),
     ...(capability !== undefined && { capability }),
     ...(unchangeable === true && { is_unchangeable: true }),
+  };
+}
+
+/** Rebuilds the principal. Scopes are not recorded, and a recorded tier counts as proved, because it decided. */
+function readRecordedPrincipal(event: RecordedEvent): Principal | null {
+  const { user_id, user_email, groups, claimed_user, chain, agent_tier, trace_id } = event;
+  if ([user_id, claimed_user, chain, agent_tier].every((each) => each === undefined)) return null;
+  const user: ProvedUser | null =
+    user_id === undefined
+      ? null
+      : { user_id, user_email: user_email ?? null, groups: groups ?? [], scopes: null };
+  return {
+    user,
+    claimed_user: claimed_user ?? null,
+    chain: chain ?? [],
+    agent_tier: agent_tier ?? null,
+    claimed_tier: null,
+    trace_id: trace_id ?? null,
   };
 }
 

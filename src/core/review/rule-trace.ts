@@ -123,6 +123,12 @@ function explainMismatch(
       return rule.action === 'allow' && circumstances.agents.length > 1
         ? `It allows ${formatNameList(rule.agents)}, and not all who act are that: ${formatNameList(circumstances.agents)}.`
         : `It is for the agent ${formatNameList(rule.agents)}, and ${formatNameList(circumstances.agents)} acts.`;
+    case 'user':
+      return circumstances.principal.user === null
+        ? 'It is for particular people, and the call proves no person.'
+        : 'It is for other people.';
+    case 'agent_tier':
+      return `It is for the tier ${formatNameList(rule.agent_tiers ?? [])}, which the call does not prove.`;
     case 'session_tags':
       return `It is for sessions with the taint tags ${formatNameList(rule.session_tags)}, and this session lacks one.`;
     case 'when':

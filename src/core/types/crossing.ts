@@ -44,6 +44,8 @@ export interface Crossing {
   readonly calls_last_minute?: number;
   /** The sums and counts that rules read, without this call; absent if none were read. */
   readonly totals?: readonly StoredTotal[];
+  /** The same for the proved person, over all agents. */
+  readonly calls_last_minute_for_user?: number;
   /** The capability token that was presented; absent if there was none. */
   readonly capability?: {
     /** Public id of the token, not the token itself; `null` if unknown. */

@@ -1,5 +1,6 @@
 import type { Action, Boundary, CheckName, Json, Phase, Severity, Tag } from './enums.ts';
 import type { Label } from './flow.ts';
+import type { AgentTier } from './principal.ts';
 
 /** Values of the setting `detection.example_values`. */
 export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
@@ -51,6 +52,14 @@ export interface Rule {
   /** Exact names, or patterns in which `*` matches any run of characters. */
   readonly tools: readonly string[];
   readonly agents: readonly string[];
+  /**
+   * People, by exact names or wildcards, and groups: the proved person must be one of the people or in one of the groups.
+   * Absent for all calls, with or without a person.
+   */
+  readonly users?: readonly string[];
+  readonly groups?: readonly string[];
+  /** Absent for all tiers, known or not. */
+  readonly agent_tiers?: readonly AgentTier[];
   /**
    * Each of these tags, or a descendant of it, must be among the session's taint tags. If empty, any session matches.
    */
@@ -104,6 +113,9 @@ export interface TaintRule
     | 'tenant_id'
     | 'tools'
     | 'agents'
+    | 'users'
+    | 'groups'
+    | 'agent_tiers'
     | 'session_tags'
     | 'when'
     | 'reads'
@@ -123,6 +135,10 @@ export interface ToolContract {
   readonly allowed_agents: readonly string[];
   /** Calls by one agent within any 60 seconds; `null` means no limit. */
   readonly max_calls_per_minute: number | null;
+  /** Scopes of which the proved person must have all. Absent for none. */
+  readonly required_scopes?: readonly string[];
+  /** Calls for one person within any 60 seconds, over all agents. Absent for no limit. */
+  readonly max_calls_per_minute_per_user?: number;
   readonly emits: ResultTerms;
   /** The origins that argument values must have; absent if they are not checked. */
   readonly flow?: FlowTerms;
@@ -146,6 +162,12 @@ export interface AgentIdentity {
   readonly description: string;
   /** Exact names or wildcards. If empty, any tool. */
   readonly tools: readonly string[];
+  /**
+   * People, by exact names or wildcards, and groups for whom the agent may act: one of the people, or a person in one of
+   * the groups. If both are absent, anyone and no one.
+   */
+  readonly users?: readonly string[];
+  readonly groups?: readonly string[];
   /** Each tag covers its descendants. If empty, any tag. */
   readonly clearance_tags: readonly Tag[];
   readonly tenant_id: string | null;

@@ -41,6 +41,13 @@ const COLUMNS = [
   'policy_hash',
   'coverage',
   'metadata',
+  'user_id',
+  'user_email',
+  'groups',
+  'claimed_user',
+  'chain',
+  'agent_tier',
+  'trace_id',
   'action_shown',
 ] as const satisfies readonly (keyof AuditEvent)[];
 

@@ -28,6 +28,7 @@ export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
     event.metadata.approval_status === undefined
       ? null
       : `approval=${quoteField(String(event.metadata.approval_status))}`,
+    event.user_id === undefined ? null : `user=${quoteField(event.user_id)}`,
     event.session_id === null ? null : `session=${quoteField(event.session_id)}`,
     paintText(terminal, 'dim', event.event_id),
   ];

@@ -1,5 +1,5 @@
 import { Type } from '../../core/schema.ts';
-import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
+import { ACTIONS, AGENT_TIERS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { nextCursorSchema, totalSchema } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -39,6 +39,15 @@ export const eventSchema = Type.Object({
   source_agent_id: Type.Nullable(Type.String()),
   destination_agent_id: Type.Nullable(Type.String()),
   caller_id: Type.String(),
+  user_id: Type.Optional(Type.String({ description: 'The proved person for whom the agent acted.' })),
+  user_email: Type.Optional(Type.String()),
+  groups: Type.Optional(Type.Array(Type.String())),
+  claimed_user: Type.Optional(Type.String({ description: 'A name that the caller only stated.' })),
+  chain: Type.Optional(
+    Type.Array(Type.String(), { description: 'The agents, the one next to the person first.' }),
+  ),
+  agent_tier: Type.Optional(Type.Enum(AGENT_TIERS)),
+  trace_id: Type.Optional(Type.String()),
   context_hash: Type.String(),
   policy_hash: Type.String(),
   coverage: Type.Enum(['full', 'partial']),

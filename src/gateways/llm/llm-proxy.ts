@@ -182,7 +182,8 @@ async function reserveBudget(
     tenant_id,
     agent_id,
     session_id,
-    user_id: call.user_id,
+    // The proved person is charged, so that stating another name evades no budget.
+    user_id: call.acting.principal?.user?.user_id ?? call.user_id,
     model,
     input_tokens: estimateMaxInputTokens(size),
     max_output_tokens: max_output_tokens === null ? null : max_output_tokens * Math.max(1, choices),

@@ -23,6 +23,8 @@ export interface ParsedFilter {
   readonly metadata: { readonly key: string; readonly value: string | null } | null;
   /** A rule in monitor mode that would have acted; `*` for any. */
   readonly monitored: string | null;
+  /** The proved person. */
+  readonly user_id: string | null;
   readonly since_ms: number | null;
   readonly until_ms: number | null;
   readonly limit: number;
@@ -116,6 +118,7 @@ export function parseFilter(filter: AuditFilter, nowMs: number): ParsedFilter {
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
     monitored: readText(filter, 'monitored'),
+    user_id: readText(filter, 'user_id'),
     since_ms: lastMs === null ? readTime(filter, 'since', nowMs) : nowMs - lastMs,
     until_ms: lastMs === null ? readTime(filter, 'until', nowMs) : nowMs,
     limit: parseLimit(filter),
@@ -137,6 +140,14 @@ export function matchesMonitored(
   return noted.some((each) => monitored === '*' || each.slice(0, each.lastIndexOf(':')) === monitored);
 }
 
+/** Returns whether an event names the proved person of a filter. A name that a caller stated does not count. */
+export function matchesUser(
+  event: Pick<AuditEvent, 'user_id'>,
+  { user_id }: Pick<ParsedFilter, 'user_id'>,
+): boolean {
+  return user_id === null || event.user_id === user_id;
+}
+
 /** Returns whether an event matches all filters except its times. */
 export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean {
   const { equal, any_of, data_tag } = filter;
@@ -149,6 +160,7 @@ export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean 
     (data_tag === null ||
       event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&
     matchesMonitored(event, filter) &&
+    matchesUser(event, filter) &&
     hasMetadata(event, filter)
   );
 }

@@ -11,6 +11,7 @@ import {
   INCIDENT_ACTIONS,
   LIST_FIELDS,
   matchesMonitored,
+  matchesUser,
   type ParsedFilter,
   parseFilter,
 } from './filter.ts';
@@ -109,9 +110,11 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
   // Most rows lack the key, which their text shows without parsing it.
   if (filter.metadata !== null && !json.includes(`${JSON.stringify(filter.metadata.key)}:`)) return;
   if (filter.monitored !== null && !json.includes('"monitored":')) return;
+  if (filter.user_id !== null && !json.includes('"user_id":')) return;
   const event = JSON.parse(json) as AuditEvent;
   if (filter.without_self_tests && isSelfTestEvent(event)) return;
-  if (hasMetadata(event, filter) && matchesMonitored(event, filter)) events.push(event);
+  if (hasMetadata(event, filter) && matchesMonitored(event, filter) && matchesUser(event, filter))
+    events.push(event);
 }
 
 function buildTooSlowFailure(): AuditFailure {

@@ -74,6 +74,8 @@ export interface AuditFilter {
   readonly destination_agent_id?: string;
   readonly tenant_id?: string;
   readonly caller_id?: string;
+  /** The proved person. */
+  readonly user_id?: string;
   readonly metadata_key?: string;
   readonly metadata_value?: string;
   /** A rule in monitor mode that would have acted; `*` for any. */

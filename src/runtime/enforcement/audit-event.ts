@@ -152,6 +152,8 @@ function getMetadata(decided: DecisionFacts): Metadata {
   if (verdict.violations.length > 0)
     metadata.violations = listNames(verdict.violations, (each) => `${each.type}:${each.rule}`);
   if (crossing.calls_last_minute !== undefined) metadata.calls_last_minute = crossing.calls_last_minute;
+  if (crossing.calls_last_minute_for_user !== undefined)
+    metadata.calls_last_minute_for_user = crossing.calls_last_minute_for_user;
   if (typeof crossing.capability?.token_id === 'string')
     metadata.capability_token_id = crossing.capability.token_id;
   if (decided.failed_classifiers !== undefined && decided.failed_classifiers.length > 0)

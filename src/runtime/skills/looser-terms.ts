@@ -87,6 +87,15 @@ function compareContracts(was: ToolContract, is: ToolContract): readonly string[
         (is.max_calls_per_minute === null || is.max_calls_per_minute > was.max_calls_per_minute),
       'more calls a minute are allowed',
     ],
+    [
+      was.max_calls_per_minute_per_user !== undefined &&
+        !((is.max_calls_per_minute_per_user ?? Infinity) <= was.max_calls_per_minute_per_user),
+      'more calls a minute for one person are allowed',
+    ],
+    [
+      (was.required_scopes ?? []).some((scope) => !is.required_scopes?.includes(scope)),
+      'the person needs fewer scopes',
+    ],
     [was.side_effects.requires_approval && !is.side_effects.requires_approval, 'needs no approval any more'],
     [was.side_effects.egress && !is.side_effects.egress, 'no longer says that data leaves with the call'],
     [lostFacts.length > 0, `no longer marks results with ${lostFacts.join(', ')}`],
@@ -109,12 +118,23 @@ function compareIdentities(was: AgentIdentity, is: AgentIdentity): readonly stri
   return pickTrue([
     [was.enforcement === 'enforce' && is.enforcement !== 'enforce', 'is only recorded, and blocks no more'],
     [isLongerList(was.tools, is.tools), 'the agent may call more tools'],
+    [isPersonal(was) && (!isPersonal(is) || hasMorePeople(was, is)), 'the agent may act for more people'],
     [
       was.clearance_tags.length > 0 &&
         (is.clearance_tags.length === 0 || hasMoreTags(was.clearance_tags, is.clearance_tags)),
       'the agent may see more tags',
     ],
   ]);
+}
+
+function isPersonal({ users, groups }: AgentIdentity): boolean {
+  return users !== undefined || groups !== undefined;
+}
+
+function hasMorePeople(was: AgentIdentity, is: AgentIdentity): boolean {
+  const isNew = (before: readonly string[] = [], after: readonly string[] = []) =>
+    after.some((name) => !matchesAny(before, name));
+  return isNew(was.users, is.users) || isNew(was.groups, is.groups);
 }
 
 /** A removed record binds nothing any more, unless what has no record is blocked. */

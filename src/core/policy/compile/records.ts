@@ -45,6 +45,7 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
     arguments: schema,
     allowed_agents: written.allowed_agents ?? [],
     max_calls_per_minute: written.max_calls_per_minute ?? null,
+    ...buildPersonTerms(written),
     accepts: { tags: lowercaseOptionalTags(accepts.tags), fields: accepts.fields ?? [] },
     emits: {
       tags: lowercaseOptionalTags(emits.tags),
@@ -61,6 +62,17 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
     side_effects: buildSideEffects(side_effects),
     tenant_id: written.tenant_id ?? null,
     enforcement: written.enforcement ?? 'enforce',
+  };
+}
+
+/** Terms on the person are set only if they are written, so that the hash of every other policy does not change. */
+function buildPersonTerms({
+  required_scopes,
+  max_calls_per_minute_per_user,
+}: ContractDocument): Partial<ToolContract> {
+  return {
+    ...(required_scopes !== undefined && { required_scopes }),
+    ...(max_calls_per_minute_per_user !== undefined && { max_calls_per_minute_per_user }),
   };
 }
 
@@ -83,6 +95,8 @@ export function parseIdentity(
     agent_id: record.agent_id,
     description: record.description ?? '',
     tools: record.tools ?? [],
+    ...(record.users !== undefined && { users: record.users }),
+    ...(record.groups !== undefined && { groups: record.groups }),
     clearance_tags: lowercaseTags(record.clearance_tags ?? []),
     tenant_id: record.tenant_id ?? null,
     enforcement: record.enforcement ?? 'enforce',

@@ -15,6 +15,13 @@ const FACTS: ConditionFacts = {
   destination_agent_id: 'mail.send',
   tenant_id: 'acme',
   session_id: 's-1',
+  user: 'alice',
+  user_email: 'alice@corp.test',
+  groups: ['finance'],
+  scopes: ['email.send'],
+  claimed_user: '',
+  chain: ['lead', 'planner'],
+  agent_tier: 'subagent',
   tag: '',
   severity: '',
   data_tags: ['egress.url', 'personal.pii.email'],
@@ -28,6 +35,12 @@ const FACTS: ConditionFacts = {
 test('conditions evaluate to the expected value', () => {
   const rows: [string, boolean][] = [
     ['true', true],
+    ['user == "alice" && claimed_user == ""', true],
+    ['user_email.endsWith("@corp.test")', true],
+    ['"finance" in groups && !("admin" in groups)', true],
+    ['"email.read" in scopes', false],
+    ['"lead" in chain && size(chain) == 2', true],
+    ['agent_tier in ["background", "subagent"]', true],
     ['boundary == "action" && phase != "response"', true],
     ['tool.startsWith("mail.") ? agent_id == "planner" : false', true],
     ['matches_glob(tool, "mail.*")', true],
@@ -53,7 +66,7 @@ test('conditions evaluate to the expected value', () => {
     assert.equal(findConditionProblem(when), null, when);
     assert.equal(celEvaluator.evaluate(when, FACTS), expected, when);
   }
-  assert.equal(rows.length, 20);
+  assert.equal(rows.length, 26);
 });
 
 test('what cannot be evaluated, or not in bounded time, is refused with a sentence', () => {

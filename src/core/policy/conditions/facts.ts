@@ -1,13 +1,14 @@
 import { normalizeTag } from '../../tags.ts';
-import type {
-  Content,
-  CrossingContext,
-  Json,
-  Policy,
-  Severity,
-  StoredTotal,
-  Tag,
-  WrittenTotal,
+import {
+  type Content,
+  type CrossingContext,
+  type Json,
+  NO_PRINCIPAL,
+  type Policy,
+  type Severity,
+  type StoredTotal,
+  type Tag,
+  type WrittenTotal,
 } from '../../types/index.ts';
 import type { ArgumentPath } from './arguments.ts';
 
@@ -23,6 +24,17 @@ export interface ConditionFacts {
   readonly destination_agent_id: string;
   readonly tenant_id: string;
   readonly session_id: string;
+  /** The proved person; empty if no person is proved. */
+  readonly user: string;
+  readonly user_email: string;
+  readonly groups: readonly string[];
+  readonly scopes: readonly string[];
+  /** A name that the caller only stated. */
+  readonly claimed_user: string;
+  /** The agents that act, the one next to the person first. */
+  readonly chain: readonly string[];
+  /** The tier of the agent; empty if it is unknown. */
+  readonly agent_tier: string;
   /** The tag for which the rule is evaluated; empty if it is evaluated for the crossing itself. */
   readonly tag: string;
   /** The severity of the finding with that tag; empty if there is none. */
@@ -79,15 +91,18 @@ export function hasConditions(policy: Policy): boolean {
 }
 
 /**
- * Builds the facts of a crossing. `about` is the tag for which a rule is evaluated, `null` for the crossing itself.
+ * Builds the facts of a crossing. `about` is the tag for which a rule is evaluated, `null` for the crossing itself. `tier`
+ * is the tier to assume.
  */
 export function buildConditionFacts(
   crossing: CrossingContext,
   dataTags: readonly Tag[],
   findings: number,
   about: { readonly tag: Tag; readonly severity: Severity | null } | null,
+  tier: string,
   content?: Content,
 ): ConditionFacts {
+  const { user, claimed_user, chain } = crossing.principal ?? NO_PRINCIPAL;
   return {
     boundary: crossing.boundary,
     phase: crossing.phase ?? '',
@@ -97,6 +112,13 @@ export function buildConditionFacts(
     destination_agent_id: crossing.destination_agent_id ?? '',
     tenant_id: crossing.tenant_id,
     session_id: crossing.session_id ?? '',
+    user: user?.user_id ?? '',
+    user_email: user?.user_email ?? '',
+    groups: user?.groups ?? [],
+    scopes: user?.scopes ?? [],
+    claimed_user: claimed_user ?? '',
+    chain,
+    agent_tier: tier,
     tag: about?.tag ?? '',
     severity: about?.severity ?? '',
     data_tags: dataTags,

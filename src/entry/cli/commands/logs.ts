@@ -34,6 +34,7 @@ export interface LogsOptions {
   readonly destinationAgent?: string;
   readonly tenant?: string;
   readonly caller?: string;
+  readonly user?: string;
   readonly metadataKey?: string;
   readonly metadataValue?: string;
   readonly monitored?: string | true;
@@ -67,6 +68,7 @@ export function defineLogs(command: Command, terminal: Terminal): void {
     .option('--destination-agent <id>', 'the receiver')
     .option('--tenant <id>', 'the tenant')
     .option('--caller <id>', 'the caller, such as `key:ci` or `cli:ann`')
+    .option('--user <id>', 'the proved person for whom the agent acted')
     .option('--metadata-key <key>', 'the metadata has this key')
     .option('--metadata-value <value>', 'this key has this value in the metadata')
     .option('--monitored [rule]', 'what a rule in monitor mode would have done; any rule, or this one')
@@ -186,6 +188,7 @@ function getFilter(options: LogsOptions): AuditFilter {
     destination_agent_id: options.destinationAgent,
     tenant_id: options.tenant,
     caller_id: options.caller,
+    user_id: options.user,
     metadata_key: options.metadataKey,
     metadata_value: options.metadataValue,
     monitored: options.monitored === true ? '*' : options.monitored,

@@ -19,6 +19,7 @@ export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
     decision: event.decision,
     agent_id: event.agent_id,
     tenant_id: event.tenant_id,
+    ...(event.user_id !== undefined && { user_id: event.user_id }),
     data_tags: event.data_tags,
     ...(event.action_shown !== undefined && { action_shown: event.action_shown }),
   };

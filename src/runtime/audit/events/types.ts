@@ -13,13 +13,15 @@ export interface StreamEvent {
   readonly decision: Decision;
   readonly agent_id: string;
   readonly tenant_id: string;
+  /** The proved person for whom the agent acted. */
+  readonly user_id?: string;
   readonly data_tags: readonly Tag[];
   /** The call as people see it, if `audit.export_actions` lets it leave. */
   readonly action_shown?: string;
 }
 
 /** The fields that a reader may filter the stream by. */
-export const STREAM_FIELDS = ['boundary', 'tenant_id', 'agent_id', 'decision', 'rule'] as const;
+export const STREAM_FIELDS = ['boundary', 'tenant_id', 'agent_id', 'user_id', 'decision', 'rule'] as const;
 
 /** The filter of a reader; an absent field matches all events. */
 export type StreamFilter = Readonly<Partial<Record<(typeof STREAM_FIELDS)[number], string>>>;

@@ -7,58 +7,123 @@ const MINUTE_MS = 60_000;
 /** A tool call whose calls are counted. */
 export type CountedCall = Crossing & { readonly tool: string };
 
-/** Returns the number of calls in the last minute including this one: the highest of the agents that act. */
+/** Limits on the calls of a tool; absent for none. */
+export interface CallLimits {
+  readonly per_agent?: number;
+  readonly per_user?: number;
+}
+
+/** Calls in the last minute, including this one: the highest of the acting agents, and of the proved person. */
+export interface RecentCalls {
+  readonly calls_last_minute?: number;
+  readonly calls_last_minute_for_user?: number;
+}
+
+/** Returns the calls in the last minute, including this one, for each limit. */
 export async function readRecentCalls(
   store: Store,
-  { tenant_id, tool, now_ms, ...crossing }: CountedCall,
-): Promise<number> {
+  { tool, now_ms, ...crossing }: CountedCall,
+  limits: CallLimits,
+): Promise<RecentCalls> {
+  const counters = listCounters(crossing, limits);
+  if (counters.length === 0) return {};
   const rows = await store.db
     .selectFrom('call_counts')
-    .select('calls')
-    .where('tenant_id', '=', tenant_id)
-    .where('agent_id', 'in', [...listActingAgents(crossing)])
+    .select(['agent_id', 'calls'])
+    .where('tenant_id', '=', crossing.tenant_id)
+    .where(
+      'agent_id',
+      'in',
+      counters.map(({ owner }) => owner),
+    )
     .where('tool_name', '=', tool)
     .execute();
-  return 1 + Math.max(0, ...rows.map(({ calls }) => listRecentCalls(calls, now_ms).length));
+  const counts = new Map(rows.map((row) => [row.agent_id, listRecentCalls(row.calls, now_ms).length]));
+  return summarizeCounts(counters, ({ owner }) => 1 + (counts.get(owner) ?? 0));
 }
 
 /**
- * Counts an allowed call and returns the number of calls in the last minute. A call over `callsMax` is not
- * counted: of calls that race for the last place, in any process, one gets it.
+ * Counts an allowed call and returns the calls in the last minute. A call over one of the limits is counted nowhere: of
+ * calls that race for the last place, in any process, one gets it.
  */
-export async function countCall(store: Store, crossing: CountedCall, callsMax: number): Promise<number> {
-  const { tenant_id, tool, now_ms } = crossing;
-  // Sorted, so that two calls by the same pair of agents do not deadlock.
-  const agents = [...listActingAgents(crossing)].sort();
+export async function countCall(
+  store: Store,
+  { tool, now_ms, ...crossing }: CountedCall,
+  limits: CallLimits,
+): Promise<RecentCalls> {
+  const tenantId = crossing.tenant_id;
+  const counters = listCounters(crossing, limits);
   return store.transaction(async (trx) => {
-    let most = 0;
-    for (const agentId of agents) {
+    const counted = new Map<string, readonly number[]>();
+    for (const { owner } of counters) {
       await trx
         .insertInto('call_counts')
-        .values({ tenant_id, agent_id: agentId, tool_name: tool, calls: '[]', last_ms: now_ms })
+        .values({ tenant_id: tenantId, agent_id: owner, tool_name: tool, calls: '[]', last_ms: now_ms })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
       const row = await trx
         .selectFrom('call_counts')
         .select('calls')
-        .where('tenant_id', '=', tenant_id)
-        .where('agent_id', '=', agentId)
+        .where('tenant_id', '=', tenantId)
+        .where('agent_id', '=', owner)
         .where('tool_name', '=', tool)
         .forUpdate()
         .executeTakeFirstOrThrow();
-      const calls = [...listRecentCalls(row.calls, now_ms), now_ms];
-      most = Math.max(most, calls.length);
-      if (calls.length > callsMax) continue;
-      await trx
-        .updateTable('call_counts')
-        .set({ calls: JSON.stringify(calls), last_ms: now_ms })
-        .where('tenant_id', '=', tenant_id)
-        .where('agent_id', '=', agentId)
-        .where('tool_name', '=', tool)
-        .execute();
+      counted.set(owner, [...listRecentCalls(row.calls, now_ms), now_ms]);
     }
-    return most;
+    const countOf = ({ owner }: CallCounter) => counted.get(owner)!.length;
+    if (counters.every((counter) => countOf(counter) <= counter.calls_max))
+      for (const [owner, calls] of counted)
+        await trx
+          .updateTable('call_counts')
+          .set({ calls: JSON.stringify(calls), last_ms: now_ms })
+          .where('tenant_id', '=', tenantId)
+          .where('agent_id', '=', owner)
+          .where('tool_name', '=', tool)
+          .execute();
+    return summarizeCounts(counters, countOf);
   });
+}
+
+/** The count of one agent, or of one person over all agents. */
+interface CallCounter {
+  readonly kind: 'agent' | 'user';
+  /** The key of the count. */
+  readonly owner: string;
+  readonly calls_max: number;
+}
+
+/** No name of an agent has a control character, so that no agent shares the count of a person. */
+const USER_OWNER = '\u0001';
+
+/** Lists the counts in one order, so that two calls for the same agents do not deadlock. */
+function listCounters(
+  crossing: Pick<Crossing, 'agent_id' | 'source_agent_id' | 'principal'>,
+  { per_agent, per_user }: CallLimits,
+): readonly CallCounter[] {
+  const user = crossing.principal?.user ?? null;
+  const agents = per_agent === undefined ? [] : [...listActingAgents(crossing)].sort();
+  return [
+    ...agents.map((owner): CallCounter => ({ kind: 'agent', owner, calls_max: per_agent! })),
+    ...(per_user === undefined || user === null
+      ? []
+      : [{ kind: 'user', owner: `${USER_OWNER}${user.user_id}`, calls_max: per_user } as const]),
+  ];
+}
+
+function summarizeCounts(
+  counters: readonly CallCounter[],
+  countOf: (counter: CallCounter) => number,
+): RecentCalls {
+  const highest = (kind: CallCounter['kind']): number | undefined => {
+    const counts = counters.filter((counter) => counter.kind === kind).map(countOf);
+    return counts.length === 0 ? undefined : Math.max(...counts);
+  };
+  const [byAgent, byUser] = [highest('agent'), highest('user')];
+  return {
+    ...(byAgent !== undefined && { calls_last_minute: byAgent }),
+    ...(byUser !== undefined && { calls_last_minute_for_user: byUser }),
+  };
 }
 
 /**

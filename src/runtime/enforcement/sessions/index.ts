@@ -3,7 +3,7 @@ import { usesSessionTags } from '../../../core/decision/taint.ts';
 import { usesValues } from '../../../core/flow/uses-values.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import { countCall, readRecentCalls } from './calls.ts';
+import { type CallLimits, countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
 import { loadSessionValues, type ValuesContext } from './values.ts';
@@ -37,17 +37,23 @@ export function findSessionNeeds(
   return { uses_tags: usesTags, uses_values: usesSeen, limit };
 }
 
-/** The call limit of a tool, and the name under which its calls are counted. */
+/** The call limits of a tool, and the name under which its calls are counted. */
 interface CallsLimit {
-  readonly calls_max: number;
+  readonly limits: CallLimits;
   /** The name in the contract, so that calls by other spellings count with it. */
   readonly tool: string;
 }
 
 function getCallsLimit({ phase }: Crossing, contract: ContractMatch): CallsLimit | null {
   if (phase !== 'request') return null;
-  if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
-  return { calls_max: contract.max_calls_per_minute, tool: contract.tool_name };
+  if (contract === null || contract === 'undeclared') return null;
+  const { tool_name, max_calls_per_minute, max_calls_per_minute_per_user } = contract;
+  if (max_calls_per_minute === null && max_calls_per_minute_per_user === undefined) return null;
+  const limits = {
+    ...(max_calls_per_minute !== null && { per_agent: max_calls_per_minute }),
+    ...(max_calls_per_minute_per_user !== undefined && { per_user: max_calls_per_minute_per_user }),
+  };
+  return { limits, tool: tool_name };
 }
 
 /**
@@ -75,9 +81,7 @@ export async function decideInSession<Decision extends SessionDecision>(
   const crossing: Crossing = {
     ...(values === null ? given : values.addTo(given)),
     ...(uses_tags && { session_tags: session.tags }),
-    ...(limit !== null && {
-      calls_last_minute: await readRecentCalls(store, { ...given, tool: limit.tool }),
-    }),
+    ...(limit !== null && (await readRecentCalls(store, { ...given, tool: limit.tool }, limit.limits))),
   };
   const first = await decide(crossing);
   if (first.verdict.decision === 'block') return first;
@@ -95,13 +99,15 @@ const NO_SESSION: SessionState = { tags: [], rows: [] };
 async function applyCallLimit<Decision extends SessionDecision>(
   store: Store,
   decided: Decision,
-  { calls_max, tool }: CallsLimit,
+  { limits, tool }: CallsLimit,
   decide: (crossing: Crossing) => Promise<Decision>,
 ): Promise<Decision> {
-  const callsLastMinute = await countCall(store, { ...decided.crossing, tool }, calls_max);
-  return callsLastMinute <= calls_max
-    ? decided
-    : decide({ ...decided.crossing, calls_last_minute: callsLastMinute });
+  const recent = await countCall(store, { ...decided.crossing, tool }, limits);
+  const { calls_last_minute = 0, calls_last_minute_for_user = 0 } = recent;
+  const isWithin =
+    calls_last_minute <= (limits.per_agent ?? Infinity) &&
+    calls_last_minute_for_user <= (limits.per_user ?? Infinity);
+  return isWithin ? decided : decide({ ...decided.crossing, ...recent });
 }
 
 /** Returns the block for a session that cannot be read or saved. It is a fault, unless a limit was reached. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Crossing, Tag, TaintChange } from '../../../core/types/index.ts';
+import { type Crossing, NO_PRINCIPAL, type Tag, type TaintChange } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { RACERS, runRace } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { buildExampleCrossing, buildExamplePorts, caller } from '../../../server/testing/examples.ts';
 import type { AuditEvent } from '../../audit/types.ts';
-import { countCall, readRecentCalls } from './calls.ts';
+import { type CountedCall, countCall, readRecentCalls } from './calls.ts';
 import { deleteExpiredSessions } from './expiry.ts';
 import { resetSession } from './reset.ts';
 import { readSession, SESSION_TAGS_MAX, SessionFull, saveSession } from './sessions.ts';
@@ -223,8 +223,8 @@ withStores('sessions', (law) => {
     await add(store, ['old'], { session_id: 'old', now_ms: NOW - 13 * HOUR });
     await add(store, ['new'], { session_id: 'new' });
     const call = { ...at(), tool: 'x' };
-    await countCall(store, { ...call, now_ms: NOW - 2 * HOUR }, 5);
-    await countCall(store, { ...call, tool: 'y' }, 5);
+    await countCall(store, { ...call, now_ms: NOW - 2 * HOUR }, { per_agent: 5 });
+    await countCall(store, { ...call, tool: 'y' }, { per_agent: 5 });
     assert.equal(await deleteExpiredSessions(store, LIMITS, NOW), false);
     const sessions = await store.db.selectFrom('sessions').select('session_id').execute();
     const counts = await store.db.selectFrom('call_counts').select('tool_name').execute();
@@ -237,9 +237,13 @@ withStores('counted calls', (law) => {
     ...at({ boundary: 'action', phase: 'request', ...parts }),
     tool: parts.tool ?? 'mail.send',
   });
+  const countFor = async (store: Store, given: CountedCall, callsMax: number) =>
+    (await countCall(store, given, { per_agent: callsMax })).calls_last_minute;
+  const readFor = async (store: Store, given: CountedCall) =>
+    (await readRecentCalls(store, given, { per_agent: 1 })).calls_last_minute;
 
   law('so many in any minute, and not one more', async ({ store }) => {
-    const take = (seconds: number) => countCall(store, call({ now_ms: NOW + seconds * 1_000 }), 3);
+    const take = (seconds: number) => countFor(store, call({ now_ms: NOW + seconds * 1_000 }), 3);
     const rows: [number, number][] = [
       [0, 1],
       [20, 2],
@@ -257,21 +261,54 @@ withStores('counted calls', (law) => {
   });
 
   law('tenants, agents and tools are counted apart, and asking counts nothing', async ({ store }) => {
-    await countCall(store, call(), 3);
-    await countCall(store, call(), 3);
-    assert.equal(await readRecentCalls(store, call()), 3);
-    assert.equal(await readRecentCalls(store, call()), 3);
+    await countFor(store, call(), 3);
+    await countFor(store, call(), 3);
+    assert.equal(await readFor(store, call()), 3);
+    assert.equal(await readFor(store, call()), 3);
     for (const parts of [{ tenant_id: 'acme' }, { agent_id: 'agent-2' }, { tool: 'mail.read' }])
-      assert.equal(await readRecentCalls(store, call(parts)), 1, JSON.stringify(parts));
+      assert.equal(await readFor(store, call(parts)), 1, JSON.stringify(parts));
     // A call on behalf of another agent counts for both agents.
-    assert.equal(await readRecentCalls(store, call({ agent_id: 'agent-2', source_agent_id: 'agent-1' })), 3);
+    assert.equal(await readFor(store, call({ agent_id: 'agent-2', source_agent_id: 'agent-1' })), 3);
   });
 
   law('a clock that is set back gives the tool back after a minute', async ({ store }) => {
-    await countCall(store, call({ now_ms: NOW + HOUR }), 1);
-    assert.equal(await countCall(store, call(), 1), 1);
-    assert.equal(await countCall(store, call(), 1), 2);
-    assert.equal(await countCall(store, call({ now_ms: NOW + 60_000 }), 1), 1);
+    await countFor(store, call({ now_ms: NOW + HOUR }), 1);
+    assert.equal(await countFor(store, call(), 1), 1);
+    assert.equal(await countFor(store, call(), 1), 2);
+    assert.equal(await countFor(store, call({ now_ms: NOW + 60_000 }), 1), 1);
+  });
+
+  law('the calls for a person add up over agents', async ({ store }) => {
+    const forPerson = (userId: string, agentId: string, parts: Partial<Crossing> = {}) => {
+      const user = { user_id: userId, user_email: null, groups: [], scopes: null };
+      return call({ agent_id: agentId, principal: { ...NO_PRINCIPAL, user }, ...parts });
+    };
+    const take = async (given: CountedCall) =>
+      (await countCall(store, given, { per_user: 3 })).calls_last_minute_for_user;
+    assert.equal(await take(forPerson('alice', 'a')), 1);
+    assert.equal(await take(forPerson('alice', 'b')), 2);
+    assert.equal(await take(forPerson('alice', 'c')), 3);
+    assert.equal(await take(forPerson('alice', 'd')), 4);
+    assert.equal(await take(forPerson('alice', 'd')), 4, 'a call over the limit is not counted');
+    assert.equal(await take(forPerson('bob', 'a')), 1);
+    assert.equal(await take(forPerson('alice', 'a', { tenant_id: 'acme' })), 1);
+    assert.equal(
+      await take(call({ agent_id: 'alice' })),
+      undefined,
+      'a call without a person counts for none',
+    );
+    assert.equal(await take(forPerson('\u0001alice', 'a')), 1);
+  });
+
+  law('a call over one limit counts for none', async ({ store }) => {
+    const user = { user_id: 'zoe', user_email: null, groups: [], scopes: null };
+    const principal = { ...NO_PRINCIPAL, user };
+    const limits = { per_agent: 1, per_user: 5 };
+    await countCall(store, call({ agent_id: 'z', principal }), limits);
+    const refused = await countCall(store, call({ agent_id: 'z', principal }), limits);
+    assert.deepEqual(refused, { calls_last_minute: 2, calls_last_minute_for_user: 2 });
+    const recent = await readRecentCalls(store, call({ agent_id: 'z', principal }), limits);
+    assert.deepEqual(recent, { calls_last_minute: 2, calls_last_minute_for_user: 2 });
   });
 
   law('several processes have no more between them than one', async ({ settings, store }) => {
@@ -282,7 +319,7 @@ withStores('counted calls', (law) => {
       60,
     );
     assert.equal(
-      await readRecentCalls(store, call({ now_ms: buildExampleCrossing('').now_ms, session_id: null })),
+      await readFor(store, call({ now_ms: buildExampleCrossing('').now_ms, session_id: null })),
       61,
     );
   });

@@ -15,7 +15,8 @@ export default async function takeCalls({ store, input }: Racer<Tries>): Promise
       ...buildExampleCrossing('', { boundary: 'action', phase: 'request' }),
       tool: 'mail.send',
     };
-    if ((await countCall(store, given, input.calls_max)) <= input.calls_max) taken += 1;
+    const { calls_last_minute = 0 } = await countCall(store, given, { per_agent: input.calls_max });
+    if (calls_last_minute <= input.calls_max) taken += 1;
   }
   return taken;
 }
