@@ -11,14 +11,11 @@ export interface Finding {
 
 type Check = (params: AssertionParams, played: Played) => Omit<Finding, 'kind'>;
 
-/**
- * The field of an event for each name in the scenarios. Names without a value today are those of the design, so that a
- * scenario passes as soon as events have the field. A user counts only if a token that the service verified names one.
- */
+/** The field of an event for each name in the scenarios. `user_id` is there only if a credential proves the person. */
 const FIELDS: Readonly<Record<string, (event: AuditEvent) => unknown>> = {
   timestamp: ({ timestamp }) => timestamp,
   tenant: ({ tenant_id }) => tenant_id,
-  actor_uid: ({ user_id, caller_id }) => user_id ?? /^jwt:(.+)$/.exec(caller_id)?.[1],
+  actor_uid: ({ user_id }) => user_id,
   actor_email: ({ user_email }) => user_email,
   tool: ({ tool_name }) => tool_name,
   decision: ({ decision }) => (decision === 'block' ? 'deny' : 'allow'),
@@ -26,8 +23,7 @@ const FIELDS: Readonly<Record<string, (event: AuditEvent) => unknown>> = {
   trace_id: ({ trace_id }) => trace_id,
   chain: ({ chain }) => chain,
   // The scenario means the agent's tier.
-  extra: ({ agent_tier, metadata }) =>
-    agent_tier ?? metadata.declared_tags?.find((tag) => tag.startsWith('tier.')),
+  extra: ({ agent_tier }) => agent_tier,
 };
 
 const CHECKS: Readonly<Record<string, Check>> = {

@@ -24,17 +24,15 @@ export function buildToolName(tool: string, mcpUrl: string | null): string {
 }
 
 /**
- * Returns the configuration and its files. A tier is a tag that the caller declares, because rules have no other name
- * for it; a limit belongs to a tool's contract. Scopes and overrides for one user have no place in rules.
+ * Returns the configuration and its files. Scopes and limits belong to a tool's contract, permissions of tiers and users
+ * to rules. The identity provider's token proves the user, the tier and the chain.
  */
 export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcpUrl: string | null) {
   const limits = tenants.flatMap(({ policy }) => policy?.defaults?.interactive?.rate_limit_per_minute ?? []);
-  const contracts = tools.map(({ name }) => ({
+  const contracts = tools.map(({ name, required_scopes = [] }) => ({
     tool_name: buildToolName(name, mcpUrl),
-    accepts: {},
-    emits: {},
-    side_effects: { reversible: true, requires_approval: false },
-    ...(limits[0] !== undefined && { max_calls_per_minute: limits[0] }),
+    ...(required_scopes.length > 0 && { required_scopes }),
+    ...(limits[0] !== undefined && { max_calls_per_minute_per_user: limits[0] }),
   }));
   return {
     config: {
@@ -46,15 +44,6 @@ export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcpUrl: st
       tenants: Object.fromEntries(
         tenants.map((tenant) => [tenant.id, { policies: buildRules(tenant, mcpUrl) }]),
       ),
-      policies: [
-        {
-          name: 'known-tiers',
-          boundary: 'action',
-          data_tags: ['tier'],
-          action: 'allow',
-          condition: { phase: ['request', 'response'] },
-        },
-      ],
     },
     files: {
       [KEY_FILE]: publicKey.export({ type: 'spki', format: 'pem' }) as string,
@@ -64,38 +53,82 @@ export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcpUrl: st
 }
 
 function buildRules({ policy }: ScenarioTenant, mcpUrl: string | null) {
+  const nameOf = (tool: string) => buildToolName(tool, mcpUrl);
+  const userTools = Object.entries(policy?.user_tools ?? {}).flatMap(([user, tools]) =>
+    Object.entries(tools).map(([tool, tiers]) => ({ user, tool: nameOf(tool), tiers })),
+  );
   const tools = Object.entries(policy?.tools ?? {});
+  const users = Object.entries(policy?.users ?? {});
+  // A rule for one user comes first, because the first rule that matches decides.
   return [
-    ...tools.flatMap(([tool, tiers]) =>
-      listDenied(tiers).map((tier) => buildDenial(tier, buildToolName(tool, mcpUrl))),
+    ...userTools.flatMap(({ user, tool, tiers }) =>
+      listTiers(tiers, 'allow').map((tier) => buildPermission('allow', { tier, tool, user })),
     ),
-    ...listDenied(policy?.defaults ?? {}).map((tier) => buildDenial(tier)),
+    ...userTools.flatMap(({ user, tool, tiers }) =>
+      listTiers(tiers, 'deny').map((tier) => buildPermission('deny', { tier, tool, user })),
+    ),
+    ...users.flatMap(([user, tiers]) =>
+      listTiers(tiers, 'deny').map((tier) => buildPermission('deny', { tier, user })),
+    ),
+    ...tools.flatMap(([tool, tiers]) =>
+      listTiers(tiers, 'deny').map((tier) => buildPermission('deny', { tier, tool: nameOf(tool) })),
+    ),
+    ...listTiers(policy?.defaults ?? {}, 'deny').map((tier) => buildPermission('deny', { tier })),
   ];
 }
 
-function listDenied(tiers: TierPolicies): readonly Tier[] {
-  return TIERS.filter((tier) => tiers[tier]?.permission === 'deny');
+type Permission = 'allow' | 'deny';
+
+function listTiers(tiers: TierPolicies, permission: Permission): readonly Tier[] {
+  return TIERS.filter((tier) => tiers[tier]?.permission === permission);
 }
 
-/** Returns a rule that denies a tier one tool, or all. */
-export function buildDenial(tier: Tier, tool?: string) {
+interface PermissionScope {
+  readonly tier: Tier;
+  /** All tools if absent. */
+  readonly tool?: string | undefined;
+  /** All users if absent. */
+  readonly user?: string | undefined;
+}
+
+/** Returns a rule that allows or denies a tier one tool or all, for one user or all. */
+export function buildPermission(permission: Permission, { tier, tool, user }: PermissionScope) {
   return {
-    name: ['deny', tier, tool].filter(Boolean).join('-'),
+    name: [permission, tier, tool, user].filter(Boolean).join('-'),
     boundary: 'action',
-    action: 'block',
+    action: permission === 'deny' ? 'block' : 'allow',
     condition: {
       phase: 'request',
-      when: `has_tag(declared_tags, "tier.${tier}")`,
+      agent_tiers: [tier],
       ...(tool !== undefined && { tools: [tool] }),
+      ...(user !== undefined && { users: [user] }),
     },
   };
 }
 
-/** Signs a user's token, with all that an identity provider knows. */
+/** The agent that a token is for. */
+export interface TokenActor {
+  readonly tier: Tier;
+  /** The agents of a delegation, the one next to the user first. */
+  readonly chain: readonly string[];
+  /** The scopes that a delegation left; `null` without one. */
+  readonly delegated_scopes: readonly string[] | null;
+}
+
+/**
+ * Signs a user's token, with all that an identity provider knows. After a delegation it is an exchanged token (RFC 8693):
+ * with the actors, and with those of the user's scopes that were delegated.
+ */
 export function signToken(
   { uid, email, role, scopes = [] }: ScenarioUser,
   tenants: readonly string[],
+  { tier, chain, delegated_scopes }: TokenActor,
 ): string {
+  const kept = scopes.filter((scope) => delegated_scopes?.includes(scope) ?? true);
+  const act = chain.reduce<object | undefined>(
+    (inner, sub) => ({ sub, ...(inner && { act: inner }) }),
+    undefined,
+  );
   const claims = {
     iss: ISSUER,
     aud: AUDIENCE,
@@ -103,8 +136,10 @@ export function signToken(
     sub: uid,
     email,
     groups: role === undefined ? [] : [role],
-    scope: scopes.join(' '),
+    scope: kept.join(' '),
     tenant_id: tenants,
+    agent_tier: tier,
+    act,
   };
   const text = [{ alg: 'EdDSA' }, claims].map(encode).join('.');
   return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`;

@@ -1,4 +1,6 @@
 /** Plays a scenario's actions against a fresh service, and collects what the service answered and recorded. */
+
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -10,8 +12,14 @@ import { type HttpServer, startHttpServer } from '../../tests/mcp/servers/over-h
 import { tool as defineTool, text } from '../../tests/mcp/servers/script.ts';
 import { openApiClient } from '../../tests/support/api-client.ts';
 import { startTestService, type TestService } from '../../tests/support/service.ts';
-import { buildConfiguration, buildDenial, buildToolName, signToken } from './configuration.ts';
-import type { Scenario, ScenarioAction, ToolCallAction } from './scenarios.ts';
+import {
+  buildConfiguration,
+  buildPermission,
+  buildToolName,
+  signToken,
+  type TokenActor,
+} from './configuration.ts';
+import type { Scenario, ScenarioAction, Tier, ToolCallAction } from './scenarios.ts';
 
 /** A shorter failure is over before the next action. */
 const WAITED_FAILURE_SECONDS_MAX = 10;
@@ -38,7 +46,6 @@ export interface AuditEvent {
   readonly decision: string;
   readonly reason: string;
   readonly caller_id: string;
-  readonly metadata: { readonly declared_tags?: readonly string[] };
   readonly [field: string]: unknown;
 }
 
@@ -64,6 +71,8 @@ interface Stage {
   readonly outcomes: Outcome[];
   readonly errors: string[];
   readonly left_out: string[];
+  /** The agents and scopes of each agent that got a task. */
+  readonly delegations: Map<string, Pick<TokenActor, 'chain' | 'delegated_scopes'>>;
   service: TestService;
   /** A failed service's address. */
   failed: { readonly url: string; readonly server: Server | null } | null;
@@ -80,6 +89,7 @@ export async function playScenario(scenario: Scenario, seam: Seam = 'http'): Pro
     outcomes: [],
     errors: [],
     left_out: [],
+    delegations: new Map(),
     service,
     failed: null,
   };
@@ -129,13 +139,13 @@ async function callTool(action: ToolCallAction, agent: string, stage: Stage): Pr
     agent_id: agent_name ?? agent,
     tenant_id: asTenant,
     session_id: SESSION,
-    data_tags: [`tier.${agent_tier}`],
   };
+  const delegation = stage.delegations.get(subject.agent_id) ?? { chain: [], delegated_scopes: null };
+  const question = { as_user, tool, subject, actor: { tier: agent_tier, ...delegation } };
   const ask = chooseWay(stage);
-  const answer = await ask({ as_user, tool, subject, input }, stage);
+  const answer = await ask({ ...question, input }, stage);
   stage.outcomes.push({ as_user, as_tenant: asTenant, tool, agent_name, agent_tier, ...answer });
-  if (answer.is_allowed && stage.failed === null)
-    await ask({ as_user, tool, subject, output: SERVER_ANSWER }, stage);
+  if (answer.is_allowed && stage.failed === null) await ask({ ...question, output: SERVER_ANSWER }, stage);
 }
 
 function chooseWay({ seam, failed }: Stage) {
@@ -152,23 +162,28 @@ interface Question {
     readonly agent_id: string;
     readonly tenant_id: string;
     readonly session_id: string;
-    readonly data_tags: readonly string[];
   };
+  readonly actor: TokenActor;
   readonly input?: object;
   readonly output?: string;
 }
 
-async function askOverHttp({ as_user, tool, subject, ...content }: Question, stage: Stage) {
+async function askOverHttp({ as_user, tool, subject, actor, ...content }: Question, stage: Stage) {
   const phase = content.output === undefined ? 'request' : 'response';
   const body = { ...subject, tool, phase, ...content };
-  const { status, code, decision, rule } = await post('/v1/intercept/tool', body, as_user, stage);
+  const { status, code, decision, rule } = await post(
+    '/v1/intercept/tool',
+    body,
+    findToken(as_user, actor, stage),
+    stage,
+  );
   if (status >= 500) stage.errors.push(`status ${status} ${code}`);
   const evidence = decision === undefined ? `status ${status} ${code}` : `verdict ${decision} by ${rule}`;
   return { is_allowed: decision !== undefined && decision !== 'block', evidence };
 }
 
-async function askOverSdk({ as_user, tool, subject, input, output }: Question, stage: Stage) {
-  const key = findToken(as_user, stage);
+async function askOverSdk({ as_user, tool, subject, actor, input, output }: Question, stage: Stage) {
+  const key = findToken(as_user, actor, stage);
   const guard = createClientGuard({
     url: stage.failed?.url ?? stage.service.url,
     ...(key !== null && { key }),
@@ -181,10 +196,11 @@ async function askOverSdk({ as_user, tool, subject, input, output }: Question, s
 }
 
 /** Calls the tool through the proxy, which checks the result too. A call is allowed if the server's answer arrives. */
-async function askOverMcp({ as_user, tool, subject, input, output }: Question, stage: Stage) {
+async function askOverMcp({ as_user, tool, subject, actor, input, output }: Question, stage: Stage) {
   if (output !== undefined) return { is_allowed: true, evidence: 'checked by the proxy' };
-  const token = findToken(as_user, stage);
+  const token = findToken(as_user, actor, stage);
   const headers = {
+    traceparent: createTraceparent(),
     'x-service-agent': subject.agent_id,
     'x-service-tenant': subject.tenant_id,
     'x-service-session': subject.session_id,
@@ -204,23 +220,27 @@ async function askOverMcp({ as_user, tool, subject, input, output }: Question, s
   }
 }
 
-/** Runs the hook, whose user is the operating system's. It has no field for the tier. */
+/** Runs the hook, whose user is the operating system's. It has no field for the tier and the chain. */
 async function askOverHook({ tool, subject, input, output }: Question, stage: Stage) {
-  const { data_tags: _, ...who } = subject;
-  const call = { ...who, tool, ...(output === undefined ? { input } : { output }) };
+  const call = { ...subject, tool, ...(output === undefined ? { input } : { output }) };
   const { stdout } = await runHook(stage.service.dir, call, ['--dialect', 'plain']);
   const { decision, rule } = JSON.parse(stdout) as Answer;
   return { is_allowed: decision !== 'block', evidence: `verdict of the hook: ${decision} by ${rule}` };
 }
 
-/** The message that hands over the task. Scopes have no field in it. */
+/** The message that hands over the task. The receiver's calls have a token that the identity provider exchanged for it. */
 async function delegate(action: NonNullable<ScenarioAction['delegation']>, stage: Stage): Promise<void> {
-  const { as_user, from_agent, to_agent, task } = action;
+  const { as_user, from_agent, to_agent, task, delegated_scopes } = action;
   const tenantId = action.as_tenant ?? findTenant(as_user, stage);
   const agents = { source_agent_id: from_agent, destination_agent_id: to_agent };
   const body = { message: task, ...agents, tenant_id: tenantId, session_id: SESSION };
-  await post('/v1/intercept/agent-message', body, as_user, stage);
-  stage.left_out.push('delegated scopes');
+  const before = stage.delegations.get(from_agent) ?? { chain: [from_agent], delegated_scopes: null };
+  const sender = { tier: 'interactive' as Tier, ...before };
+  await post('/v1/intercept/agent-message', body, findToken(as_user, sender, stage), stage);
+  stage.delegations.set(to_agent, {
+    chain: [...before.chain, to_agent],
+    delegated_scopes: delegated_scopes.filter((scope) => before.delegated_scopes?.includes(scope) ?? true),
+  });
 }
 
 async function fail(
@@ -249,12 +269,12 @@ async function changePolicy(
   { tenant, user, tool, tier, set_permission }: NonNullable<ScenarioAction['policy_change']>,
   stage: Stage,
 ): Promise<void> {
-  if (user !== undefined || set_permission !== 'deny') {
-    stage.left_out.push('a rule for one user');
+  if (set_permission !== 'deny') {
+    stage.left_out.push('a permission that is added to other rules');
     return;
   }
   const name = tool === undefined ? undefined : buildToolName(tool, stage.upstream?.url ?? null);
-  const rule = { ...buildDenial(tier, name), name: 'policy-change' };
+  const rule = { ...buildPermission('deny', { tier, tool: name, user }), name: 'policy-change' };
   const path = `/v1/dashboard/tenants/${tenant}/policies`;
   const body = { policies: [rule], base_version: 0, note: 'benchmark' };
   const { status, body: answer } = await openApiClient(stage.service)(path, { method: 'PUT', body });
@@ -268,12 +288,12 @@ interface Answer {
   readonly code?: string;
 }
 
-async function post(path: string, body: object, asUser: string, stage: Stage): Promise<Answer> {
-  const token = findToken(asUser, stage);
+async function post(path: string, body: object, token: string | null, stage: Stage): Promise<Answer> {
   const answer = await fetch(`${stage.service.url}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
+      traceparent: createTraceparent(),
       ...(token !== null && { authorization: `Bearer ${token}` }),
     },
     body: JSON.stringify(body),
@@ -281,8 +301,13 @@ async function post(path: string, body: object, asUser: string, stage: Stage): P
   return { status: answer.status, ...((await answer.json()) as object) };
 }
 
+/** Returns the trace of a call, as an instrumented agent sends it. */
+function createTraceparent(): string {
+  return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
+}
+
 /** Returns a user's token; `null` for a call without a user. */
-function findToken(asUser: string, { scenario }: Stage): string | null {
+function findToken(asUser: string, actor: TokenActor, { scenario }: Stage): string | null {
   const { tenants } = scenario.setup;
   const own = tenants.filter(({ users }) => users.some(({ uid }) => uid === asUser));
   const user = own[0]?.users.find(({ uid }) => uid === asUser);
@@ -291,6 +316,7 @@ function findToken(asUser: string, { scenario }: Stage): string | null {
     : signToken(
         user,
         own.map(({ id }) => id),
+        actor,
       );
 }
 

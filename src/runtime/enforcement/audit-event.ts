@@ -122,7 +122,8 @@ function listPrincipalFields({
     ...(user !== null && user.user_email !== null && { user_email: user.user_email }),
     ...(user !== null && user.groups.length > 0 && { groups: user.groups.slice(0, RECORDED_MAX) }),
     ...(claimed_user !== null && { claimed_user }),
-    ...(chain.length > 0 && { chain }),
+    // An empty chain of a proved person is a direct call.
+    ...((user !== null || chain.length > 0) && { chain }),
     ...(tier !== null && { agent_tier: tier }),
     ...(trace_id !== null && { trace_id }),
   };
