@@ -41,6 +41,10 @@ class Subject(TypedDict, total=False):
     source_agent_id: str
     destination_agent_id: str
     data_tags: list[str]
+    user_id: str
+    chain: list[str]
+    agent_tier: Literal["interactive", "subagent", "background", "api"]
+    trace_id: str
     approval_request_id: str
     capability_token_id: str
     capability_action: str
@@ -108,6 +112,10 @@ class _Guarding:
         body.update((name, value) for name, value in given.items() if value is not None)
         if given.get("session_id", "") is None:
             body["session_id"] = None
+        # The service takes the person and the chain in `context`.
+        stated = {name: body.pop(name) for name in _IN_CONTEXT if name in body}
+        if stated:
+            body["context"] = {**body.get("context", {}), **stated}
         return body
 
     def text(self, operation: str, text: str, tool: str | None, subject: Body) -> _Request:
@@ -222,6 +230,7 @@ class _Guarding:
         return type(self)(self.backend, replace(self.options, **subject))
 
 
+_IN_CONTEXT = ("user_id", "chain", "agent_tier", "trace_id")
 _ACTION_ONLY = ("source_agent_id", "destination_agent_id", "data_tags", "capability_token_id", "capability_action")
 
 

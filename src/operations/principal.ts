@@ -1,6 +1,6 @@
-import type { Principal, ProvedUser } from '../core/types/index.ts';
+import { CHAIN_LINKS_MAX, type Principal, type ProvedUser } from '../core/types/index.ts';
 import { buildNamedUser } from '../runtime/access/callers.ts';
-import { CHAIN_LINKS_MAX, hasLoop } from '../runtime/access/names.ts';
+import { hasLoop } from '../runtime/access/names.ts';
 import { coversName } from '../runtime/access/scope.ts';
 import { type Context, Refusal } from './operation.ts';
 

@@ -1,7 +1,13 @@
 import { CONTENT_MARKS } from '../core/decision/content-marks.ts';
 import { Type } from '../core/schema.ts';
-import { ACTIONS, AGENT_TIERS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
-import { CHAIN_LINKS_MAX } from '../runtime/access/names.ts';
+import {
+  ACTIONS,
+  AGENT_TIERS,
+  CHAIN_LINKS_MAX,
+  DECISIONS,
+  SEVERITIES,
+  VIOLATION_TYPES,
+} from '../core/types/index.ts';
 import type { ActionMarks } from '../runtime/audit/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approval.ts';
 

@@ -1,5 +1,11 @@
 import type { ServiceApi } from './service-api.ts';
-import type { ApprovalReference, GuardOperation, GuardStream, GuardVerdict } from './types.ts';
+import type {
+  ApprovalReference,
+  GuardOperation,
+  GuardStream,
+  GuardVerdict,
+  StatedPrincipal,
+} from './types.ts';
 
 /** The body of a check, as the service takes it. Members that are `undefined` are absent. */
 export interface CheckBody {
@@ -16,7 +22,7 @@ export interface CheckBody {
   readonly source_agent_id?: string | undefined;
   readonly destination_agent_id?: string | undefined;
   readonly data_tags?: readonly string[] | undefined;
-  readonly context?: { readonly tool?: string; readonly origin?: 'user' } | undefined;
+  readonly context?: (StatedPrincipal & { readonly tool?: string; readonly origin?: 'user' }) | undefined;
   readonly approval_request_id?: string | undefined;
   readonly capability_token_id?: string | undefined;
   readonly capability_action?: string | undefined;

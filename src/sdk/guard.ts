@@ -190,10 +190,23 @@ interface Check {
 function buildTextCheck(
   operation: 'scan_input' | 'guard_output',
   text: string,
-  { tool, source_agent_id: _, destination_agent_id: __, data_tags: ___, ...subject }: SubjectOptions = {},
+  { source_agent_id: _, destination_agent_id: __, data_tags: ___, ...subject }: SubjectOptions = {},
 ): Check {
-  const context = tool === undefined ? undefined : { tool };
-  return { operation, body: { text, ...subject, context }, changed: 'modified_text' };
+  return { operation, body: { text, ...moveToContext(subject) }, changed: 'modified_text' };
+}
+
+/** Returns the body of a subject. The service takes the tool of a text, the person and the chain in `context`. */
+function moveToContext({
+  tool,
+  user_id,
+  chain,
+  agent_tier,
+  trace_id,
+  ...subject
+}: SubjectOptions): CheckBody {
+  const stated = Object.entries({ tool, user_id, chain, agent_tier, trace_id });
+  const context: CheckBody['context'] = Object.fromEntries(stated.filter(([, value]) => value !== undefined));
+  return stated.every(([, value]) => value === undefined) ? subject : { ...subject, context };
 }
 
 function buildPromptCheck(text: string, subject?: SubjectOptions): Check {
@@ -204,18 +217,23 @@ function buildPromptCheck(text: string, subject?: SubjectOptions): Check {
 function buildMessageCheck(text: string, { tool: _, ...subject }: MessageSubject): Check {
   // The sender acts, and not the agent of the guard.
   const { agent_id = subject.source_agent_id } = subject;
-  const body = { message: text, ...subject, agent_id };
+  const body = { message: text, ...moveToContext(subject), agent_id };
   return { operation: 'intercept_agent_message', body, changed: 'modified_message' };
 }
 
 function callCheck(tool: string, input: unknown, subject: SubjectOptions = {}): Check {
-  const about = { ...subject, tool, phase: 'request' } as const;
+  const about = { ...moveToContext(omitTool(subject)), tool, phase: 'request' } as const;
   return { ...buildValueCheck('intercept_tool', 'input', input, about), changed: 'modified_input' };
+}
+
+/** The tool of a call is named apart from its subject. */
+function omitTool({ tool: _, ...subject }: SubjectOptions): SubjectOptions {
+  return subject;
 }
 
 function buildResultCheck(tool: string, output: unknown, subject: SubjectOptions = {}): Check {
   const { capability_token_id: _, capability_action: __, ...rest } = subject;
-  const about = { ...rest, tool, phase: 'response' } as const;
+  const about = { ...moveToContext(omitTool(rest)), tool, phase: 'response' } as const;
   return { ...buildValueCheck('intercept_tool', 'output', output, about), changed: 'modified_output' };
 }
 
@@ -227,9 +245,11 @@ function buildValueCheck(
   subject: SubjectOptions = {},
 ): Check {
   const plain = toPlainJson(value);
-  const { tool, ...rest } = subject;
-  const context = tool === undefined ? {} : { context: { tool } };
-  const check = { operation, body: { ...rest, ...context, ...about }, changed: 'modified_payload' } as const;
+  const check = {
+    operation,
+    body: { ...moveToContext(subject), ...about },
+    changed: 'modified_payload',
+  } as const;
   if (!plain.ok) return { ...check, problem: plain.reason };
   const body = { ...check.body, [member]: plain.value };
   return { ...check, body, ...(!plain.is_exact && { copy: { value: plain.value } }) };

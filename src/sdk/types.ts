@@ -55,8 +55,18 @@ export interface GuardVerdict {
   readonly marks?: readonly 'data'[];
 }
 
+/** The person and the agents behind a check. A service takes the person as proved only if the key may act for them. */
+export interface StatedPrincipal {
+  readonly user_id?: string;
+  /** The agents that act, the one next to the person first, the caller last. At most 16. */
+  readonly chain?: readonly string[];
+  readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api';
+  /** Correlates the events of one request. */
+  readonly trace_id?: string;
+}
+
 /** Names that a check concerns. Absent names are those of the guard. */
-export interface SubjectOptions {
+export interface SubjectOptions extends StatedPrincipal {
   readonly agent_id?: string;
   /** `null` means no session. */
   readonly session_id?: string | null;

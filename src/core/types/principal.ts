@@ -2,6 +2,9 @@
 export const AGENT_TIERS = ['interactive', 'subagent', 'background', 'api'] as const;
 export type AgentTier = (typeof AGENT_TIERS)[number];
 
+/** The most agents in a chain. */
+export const CHAIN_LINKS_MAX = 16;
+
 /** A person, as a verified credential or a trusted transport proves it. */
 export interface ProvedUser {
   readonly user_id: string;

@@ -1,6 +1,3 @@
-/** The most agents in a chain. */
-export const CHAIN_LINKS_MAX = 16;
-
 const NAME_CHARS_MAX = 256;
 
 /** Control characters, lone surrogates, and the line ends that some readers know. */

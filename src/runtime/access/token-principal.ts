@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
-import { AGENT_TIERS, type AgentTier, type ProvedUser } from '../../core/types/index.ts';
-import { CHAIN_LINKS_MAX, hasLoop, isName } from './names.ts';
+import { AGENT_TIERS, type AgentTier, CHAIN_LINKS_MAX, type ProvedUser } from '../../core/types/index.ts';
+import { hasLoop, isName } from './names.ts';
 import type { JwtSettings } from './settings.ts';
 
 /** The person, the chain and the tier that a verified token proves. */

@@ -2,7 +2,16 @@ import { listContentMarks } from '../../core/decision/content-marks.ts';
 import { buildViolationReplies } from '../../core/decision/violation-reply.ts';
 import { createContent } from '../../core/json/source.ts';
 import { getContentValue } from '../../core/json/value-source.ts';
-import type { Content, Crossing, CrossingContext, Json, Verdict } from '../../core/types/index.ts';
+import {
+  CHAIN_LINKS_MAX,
+  type Content,
+  type Crossing,
+  type CrossingContext,
+  type Json,
+  NO_PRINCIPAL,
+  type Principal,
+  type Verdict,
+} from '../../core/types/index.ts';
 import type { CheckBody } from '../backend.ts';
 import type { GuardOperation, GuardVerdict } from '../types.ts';
 
@@ -51,9 +60,27 @@ export function buildRequestContext(
     source_agent_id: isAction ? (source_agent_id ?? (agentId === 'unknown' ? null : agentId)) : null,
     destination_agent_id: isAction ? (destination_agent_id ?? (isMessage ? null : tool)) : null,
     tool: isMessage ? AGENT_MESSAGE : aboutTool,
+    ...buildPrincipal(body.context),
     declared_tags: isAction ? (body.data_tags ?? []).map((tag) => tag.toLowerCase()) : [],
     now_ms: nowMs,
     ...(!isAction && body.context?.origin === 'user' && { content_label: 'user' }),
+  };
+}
+
+/** A guard in process checks no credential, so that it proves no person and no tier. */
+function buildPrincipal({ user_id, chain = [], agent_tier, trace_id }: CheckBody['context'] = {}): {
+  readonly principal?: Principal;
+} {
+  if (user_id === undefined && chain.length === 0 && agent_tier === undefined && trace_id === undefined)
+    return {};
+  return {
+    principal: {
+      ...NO_PRINCIPAL,
+      claimed_user: user_id ?? null,
+      chain,
+      claimed_tier: agent_tier ?? null,
+      trace_id: trace_id ?? null,
+    },
   };
 }
 
@@ -95,6 +122,9 @@ function findNameProblem(body: CheckBody): string | null {
     if (typeof name !== 'string' || name.length > NAME_UNITS_MAX || CONTROL.test(name))
       return `\`${field}\` must be a name of at most ${NAME_UNITS_MAX} characters, without control characters.`;
   }
+  const chain = body.context?.chain ?? [];
+  if (chain.length > CHAIN_LINKS_MAX || new Set(chain).size < chain.length)
+    return `\`chain\` must have at most ${CHAIN_LINKS_MAX} agents, each once.`;
   const isWrong =
     data_tags.length > TAGS_MAX || data_tags.some((tag) => tag.length > TAG_UNITS_MAX || !TAG.test(tag));
   return isWrong ? `\`data_tags\` must be at most ${TAGS_MAX} tags, such as \`personal.health\`.` : null;

@@ -6,8 +6,7 @@ import { revealHidden, SafeText } from '../../components/safe-text.tsx';
 
 /** Shows every field of one event as it was recorded. */
 export function AuditEventPanel({ event }: { readonly event: ConsoleEvent }) {
-  const { metadata, event_id, data_tags, ...fields } = event;
-  const facts = { event_id, ...fields, data_tags: data_tags.join(', ') };
+  const { metadata, ...fields } = event;
   return (
     <Panel
       title="Event"
@@ -18,12 +17,12 @@ export function AuditEventPanel({ event }: { readonly event: ConsoleEvent }) {
       }
     >
       <dl className="facts">
-        {Object.entries(facts).map(([name, value]) => [
+        {Object.entries(fields).map(([name, value]) => [
           <dt key={`${name} name`}>
             <code>{name}</code>
           </dt>,
           <dd key={name}>
-            <SafeText text={value} />
+            <SafeText text={Array.isArray(value) ? value.join(', ') : value} />
           </dd>,
         ])}
       </dl>
