@@ -11,7 +11,7 @@ export function AuditEventPanel({ event }: { readonly event: ConsoleEvent }) {
     <Panel
       title="Event"
       aside={
-        <Link to="/incidents/$event_id" params={{ event_id }} search={{}}>
+        <Link to="/incidents/$event_id" params={{ event_id: event.event_id }} search={{}}>
           Why it was decided so
         </Link>
       }
@@ -22,7 +22,7 @@ export function AuditEventPanel({ event }: { readonly event: ConsoleEvent }) {
             <code>{name}</code>
           </dt>,
           <dd key={name}>
-            <SafeText text={Array.isArray(value) ? value.join(', ') : value} />
+            <SafeText text={typeof value === 'object' ? (value?.join(', ') ?? null) : value} />
           </dd>,
         ])}
       </dl>
