@@ -12,7 +12,7 @@ import type {
 } from '../types/index.ts';
 import { selectDetected } from './classifier-findings.ts';
 import type { ContractMatch } from './contracts.ts';
-import { findContextMismatch, holdsCondition, type RuleContext, type RuleTable } from './rules.ts';
+import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Returns whether a rule that applies to the tenant depends on session taint tags. */
 export function usesSessionTags(policy: Policy, tenantId: string): boolean {
