@@ -12,7 +12,6 @@ import {
 import type { Caller } from '../runtime/access/types.ts';
 import { callOperation } from './call.ts';
 import { scanFile } from './file.ts';
-import { interceptTool } from './intercept.ts';
 import { Refusal } from './operation.ts';
 import { scanInput, scanStructured } from './scan.ts';
 import { createTestRuntime } from './testing/runtime.ts';
@@ -82,17 +81,6 @@ test('anyone may call a text untrusted', async () => {
   assert.equal(await findLabel(scanInput, prompt('untrusted.mail'), LOOPBACK_CALLER), 'untrusted.mail');
   for (const origin of ['untrusted', 'trusted.crm', 'own', 'user.source', 'User'])
     assert.equal(await findLabel(scanInput, prompt(origin), SPEAKER), 'invalid_request', origin);
-});
-
-test('a tool result can only be less trusted', async () => {
-  const result = (origin: string, more: object = { phase: 'response', output: 'x' }) => ({
-    ...{ tool: 'mail.read', context: { origin }, ...more },
-  });
-  assert.equal(await findLabel(interceptTool, result('untrusted.mail'), SPEAKER), 'untrusted.mail');
-  for (const origin of ['user', 'operator', 'trusted.mail'])
-    assert.equal(await findLabel(interceptTool, result(origin), SPEAKER), 'invalid_request', origin);
-  const call = result('untrusted.mail', { input: {} });
-  assert.equal(await findLabel(interceptTool, call, SPEAKER), 'invalid_request');
 });
 
 test('files are untrusted', async () => {

@@ -15,11 +15,6 @@ export const contentOrigin = Type.Nullable(
   },
 );
 
-/** The origin of a tool result, which the caller can only make less trusted. */
-export const resultOrigin = Type.Nullable(Type.String({ maxLength: 128, pattern: `^(?:${UNTRUSTED})?$` }), {
-  description: 'With `phase: response`: `untrusted.<name>` makes the whole result untrusted.',
-});
-
 /**
  * Returns the label of a text that a caller states, as a member of its crossing.
  * @throws Refusal if the caller may not state it

@@ -1,9 +1,8 @@
 import { Type } from '../core/schema.ts';
-import type { Content, Crossing, Json, Label } from '../core/types/index.ts';
+import type { Content, Json } from '../core/types/index.ts';
 import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runtime/enforcement/crossings.ts';
 import { readContentMember, readContentValue, runCheck } from './check.ts';
 import { checkBody } from './check-body.ts';
-import { resultOrigin } from './content-label.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { buildVerdictReply, findChangedContent } from './reply.ts';
 import {
@@ -124,7 +123,6 @@ export const interceptTool = defineOperation({
     const phase = input.phase ?? 'request';
     const isWrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
     if (isWrong) throw buildPhaseRefusal(phase);
-    const label = readResultLabel(phase, input.context?.origin);
     const subject = resolveSubject(input, context);
     const acting = buildActor(input, subject, context.runtime);
     // An empty string still counts as a presented token, so it is checked and not skipped.
@@ -133,7 +131,7 @@ export const interceptTool = defineOperation({
     const { caller, runtime } = context;
     const capability =
       token === null ? null : await presentForCall(token, use, acting, caller, runtime.presentCapability);
-    const built = buildToolCrossing(acting, {
+    const crossing = buildToolCrossing(acting, {
       phase,
       tool: input.tool,
       content:
@@ -141,7 +139,6 @@ export const interceptTool = defineOperation({
       destination_agent_id: dropBlankName(input.destination_agent_id),
       capability,
     });
-    const crossing: Crossing = label === null ? built : { ...built, content_label: label };
     const ruling = await runCheck(
       {
         crossing,
@@ -237,16 +234,6 @@ export function getArguments(input: { readonly input?: unknown }, context: Conte
 }
 
 /** Builds the refusal for a body with the content of the wrong phase, because only one of the two is judged. */
-/** @throws Refusal if the call is no result, because the origin of arguments is that of their values */
-function readResultLabel(phase: 'request' | 'response', origin: string | null | undefined): Label | null {
-  const label = dropBlankName(origin);
-  if (label === null || phase === 'response') return label;
-  const message = 'is known only when `phase` is `response`';
-  throw new Refusal('invalid_request', `\`context.origin\` ${message}.`, [
-    { path: 'context.origin', message },
-  ]);
-}
-
 function buildPhaseRefusal(phase: 'request' | 'response'): Refusal {
   const message =
     phase === 'response'

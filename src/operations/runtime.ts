@@ -5,6 +5,7 @@ import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
 import type { PresentCapability } from '../runtime/enforcement/capability.ts';
+import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
@@ -65,6 +66,11 @@ export interface ServiceRuntime extends AuditQueries {
     approvalRequestId?: string | null,
     extras?: EnforcementExtras,
   ) => Promise<Ruling>;
+  /**
+   * Records that a coding agent opened a session, if the policy depends on where values come from. Never rejects: without
+   * the record, the prompts of the session are no person's.
+   */
+  readonly openSession: (actor: ActorContext, caller: Caller) => Promise<void>;
   /**
    * Opens the store next to the journal. Rejects with a `StoreFailure` if it is not available. An operation need not
    * catch that error, nor those of the store's own queries.

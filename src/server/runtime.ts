@@ -23,7 +23,12 @@ import type { ClassifierFailure } from '../runtime/classifiers/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-list.ts';
 import { refuseCapability } from '../runtime/enforcement/capability.ts';
-import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
+import {
+  type ActorContext,
+  buildTextCrossing,
+  buildUnknownActor,
+  NO_TEXT,
+} from '../runtime/enforcement/crossings.ts';
 import { readLoggedTexts } from '../runtime/enforcement/logged-texts.ts';
 import type { SessionResetPorts } from '../runtime/enforcement/sessions/reset.ts';
 import { openSessionPorts } from '../runtime/enforcement/sessions/settings.ts';
@@ -140,6 +145,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazyEnforce.enforce,
+    openSession: (actor, caller) => openSession(actor, caller, ports),
     modelCosts: () => openFreeModelCosts(config),
     presentCapability: refuseCapability,
     identifyUser: async () => null,
@@ -289,6 +295,12 @@ async function resetSession(
   ports: SessionResetPorts,
 ): Promise<number> {
   return (await import('../runtime/enforcement/sessions/reset.ts')).resetSession(target, caller, ports);
+}
+
+/** Loads the record of openings on demand, because only some services need it. */
+async function openSession(actor: ActorContext, caller: Caller, ports: EnforcementPorts): Promise<void> {
+  const { recordSessionOpening } = await import('../runtime/enforcement/enforce.ts');
+  return recordSessionOpening(actor, caller, ports);
 }
 
 /** Rejects if the policy cannot judge. */

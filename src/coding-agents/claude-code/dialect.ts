@@ -1,6 +1,7 @@
 import type { Json } from '../../core/types/index.ts';
 import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
 import {
+  buildOpeningEvent,
   EMPTY_REPLY,
   readOptionalName,
   readRequiredText,
@@ -88,8 +89,10 @@ export const claudeCodeDialect: Dialect = {
       note: replyWithWarning,
     },
     PreToolUse: buildPreToolUseEvent(),
-    UserPromptExpansion: buildPromptEvent('UserPromptExpansion'),
-    UserPromptSubmit: buildPromptEvent('UserPromptSubmit'),
+    SessionStart: buildOpeningEvent(),
+    // The text of a slash command is from a file, which a stranger may have written.
+    UserPromptExpansion: buildPromptEvent('UserPromptExpansion', {}),
+    UserPromptSubmit: buildPromptEvent('UserPromptSubmit', { is_typed: true }),
   },
   ignored_events: [
     'CwdChanged',
@@ -102,7 +105,6 @@ export const claudeCodeDialect: Dialect = {
     'PostCompact',
     'PreCompact',
     'SessionEnd',
-    'SessionStart',
     'Setup',
     'Stop',
     'StopFailure',
@@ -136,9 +138,9 @@ function buildPreToolUseEvent(): HookEvent {
 }
 
 /** A prompt cannot be rewritten in Claude Code, so a prompt that a rule would mask is denied. */
-function buildPromptEvent(hookEventName: string): HookEvent {
+function buildPromptEvent(hookEventName: string, by: { readonly is_typed?: true }): HookEvent {
   return {
-    checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
+    checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt'), ...by }],
     deny: (reason) =>
       replyWithJson({
         decision: 'block',

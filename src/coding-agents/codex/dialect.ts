@@ -1,6 +1,7 @@
 import type { Json } from '../../core/types/index.ts';
 import type { Dialect, HookCheck, HookReply, Payload } from '../record/dialect.ts';
 import {
+  buildOpeningEvent,
   EMPTY_REPLY,
   formatResult,
   readOptionalName,
@@ -51,16 +52,16 @@ export const codexDialect: Dialect = {
         replyWithSpecificOutput('PreToolUse', { permissionDecision: 'allow', updatedInput }),
     },
     UserPromptSubmit: {
-      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
+      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt'), is_typed: true }],
       deny: replyWithBlock,
     },
+    SessionStart: buildOpeningEvent(),
   },
   ignored_events: [
     'Interrupt',
     'PostCompact',
     'PreCompact',
     'SessionEnd',
-    'SessionStart',
     'Stop',
     'SubagentStart',
     'SubagentStop',

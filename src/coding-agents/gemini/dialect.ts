@@ -1,6 +1,7 @@
 import type { Json } from '../../core/types/index.ts';
 import type { Dialect, HookReply, Payload } from '../record/dialect.ts';
 import {
+  buildOpeningEvent,
   EMPTY_REPLY,
   formatResult,
   getJsonMember,
@@ -42,7 +43,7 @@ export const geminiDialect: Dialect = {
         replyWithJson({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext } }),
     },
     BeforeAgent: {
-      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
+      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt'), is_typed: true }],
       deny: replyWithDenial,
     },
     BeforeTool: {
@@ -56,6 +57,7 @@ export const geminiDialect: Dialect = {
       deny: replyWithDenial,
       change: (changed, _reason, payload) => replyWithMergedInput(changed, payload),
     },
+    SessionStart: buildOpeningEvent(),
   },
   ignored_events: [
     'AfterAgent',
@@ -65,7 +67,6 @@ export const geminiDialect: Dialect = {
     'Notification',
     'PreCompress',
     'SessionEnd',
-    'SessionStart',
   ],
   pass: EMPTY_REPLY,
   refuse: replyWithExitCode,

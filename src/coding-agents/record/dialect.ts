@@ -9,7 +9,12 @@ export type Payload = Readonly<Record<string, unknown>>;
 export type HookCheck =
   | { readonly kind: 'call'; readonly tool: string; readonly input: Json }
   | { readonly kind: 'result'; readonly tool: string; readonly output: Json }
-  | { readonly kind: 'prompt'; readonly text: string };
+  | {
+      readonly kind: 'prompt';
+      readonly text: string;
+      /** True if the coding agent reports the words that a person typed, and not a file or its own text. */
+      readonly is_typed?: true;
+    };
 
 /** The decision on one check. It holds none of the matched text. */
 export interface HookAnswer
@@ -35,6 +40,8 @@ export interface HookReply {
 
 /** An event that waits for a decision. Reasons are whole sentences without matched text. */
 export interface HookEvent {
+  /** The coding agent opens a session: from then on, its typed prompts are the words of a person. */
+  readonly opens_session?: true;
   /** Reads the items to evaluate. @throws UnreadablePayload */
   readonly checks: (payload: Payload) => readonly HookCheck[];
   /** Returns the reply that makes this agent deny this event. */

@@ -1,7 +1,7 @@
 import { parseJsonContent } from '../../core/json/source.ts';
 import { getContentValue, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
-import type { HookReply, HookSubject, Payload } from './dialect.ts';
+import type { HookEvent, HookReply, HookSubject, Payload } from './dialect.ts';
 
 /** A payload that does not fit its event. The message repeats none of it. */
 export class UnreadablePayload extends Error {
@@ -112,3 +112,8 @@ export function replaceWithNotice(value: Json, notice: string): Json {
 const DEPTH_MAX = 32;
 /** The kinds of content blocks, which hold no content themselves. */
 const KIND = /^[a-z_]{1,24}$/;
+
+/** Builds the event with which a coding agent opens a session. It has nothing to evaluate. */
+export function buildOpeningEvent(): HookEvent {
+  return { opens_session: true, checks: () => [], deny: replyWithExitCode };
+}

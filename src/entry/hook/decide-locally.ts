@@ -5,7 +5,7 @@ import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { openAgentList } from '../../runtime/enforcement/agent-list.ts';
-import { enforce } from '../../runtime/enforcement/enforce.ts';
+import { enforce, recordSessionOpening } from '../../runtime/enforcement/enforce.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { openValueIndex } from '../../runtime/enforcement/values/index.ts';
@@ -91,6 +91,7 @@ function buildSnapshotRuntime(
       now_ms: Date.now,
       policy: () => policy,
       note: record,
+      openSession: (actor, caller) => recordSessionOpening(actor, caller, ports),
       enforce: (crossing, caller, endpoint, approvalRequestId = null, extras = {}) =>
         enforce(crossing, caller, endpoint, ports, approvalRequestId, extras),
     },

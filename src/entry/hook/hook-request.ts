@@ -17,8 +17,10 @@ export interface HookRequest {
   readonly working_dir?: string;
   /** True if the agent does not accept a changed prompt. */
   readonly has_fixed_prompt?: boolean;
+  /** The coding agent opens the session. There is nothing to evaluate then. */
+  readonly opens_session?: true;
   readonly checks: readonly HookCheck[];
 }
 
 /** The parts of a runtime that a decision needs. */
-export type HookRuntime = Pick<Runtime, 'enforce' | 'note' | 'now_ms' | 'policy'>;
+export type HookRuntime = Pick<Runtime, 'enforce' | 'note' | 'now_ms' | 'openSession' | 'policy'>;

@@ -31,6 +31,7 @@ export async function judgeChecks(
   const request = probe === null ? received : { ...received, session_id };
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
+  if (request.opens_session === true) await runtime.openSession(buildActor(request, now_ms()), caller);
   for (const check of request.checks) {
     const crossing = addUser(buildHookCrossing(check, request, now_ms()), caller);
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
@@ -43,7 +44,12 @@ export async function judgeChecks(
       ...(isVersion(hook_version) && { hook_version }),
       ...(tool_use_id !== null && { tool_use_id }),
     };
-    const extras: EnforcementExtras = { buildMetadata: () => metadata, reuse_approval: true };
+    const extras: EnforcementExtras = {
+      buildMetadata: () => metadata,
+      reuse_approval: true,
+      // A prompt without an opened session may be of any program that runs the hook.
+      requires_opened_session: true,
+    };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
     answers.push(buildHookAnswer(ruling));
   }
@@ -64,24 +70,29 @@ function isVersion(version: unknown): version is string {
 
 /** Builds the crossing of a check. */
 export function buildHookCrossing(check: HookCheck, request: HookRequest, nowMs: number): Crossing {
-  const { agent_id, tenant_id, session_id } = request;
-  const actor: ActorContext = {
+  const actor = buildActor(request, nowMs);
+  if (check.kind === 'prompt') {
+    const content: Content = { kind: 'text', text: check.text };
+    const fixed = request.has_fixed_prompt === true ? { is_unchangeable: true } : {};
+    const label = check.is_typed === true ? { content_label: 'user' } : {};
+    return { ...buildTextCrossing('input', actor, content), ...fixed, ...label };
+  }
+  const phase = check.kind === 'call' ? 'request' : 'response';
+  const content = buildContent(check.kind === 'call' ? check.input : check.output);
+  return buildToolCrossing(actor, { phase, tool: check.tool, content });
+}
+
+function buildActor(request: HookRequest, nowMs: number): ActorContext {
+  const { agent_id, tenant_id, session_id, working_dir } = request;
+  return {
     agent_id,
     tenant_id,
     session_id,
     source_agent_id: agent_id === 'unknown' ? null : agent_id,
     declared_tags: [],
     now_ms: nowMs,
-    ...(request.working_dir !== undefined && { working_dir: request.working_dir }),
+    ...(working_dir !== undefined && { working_dir }),
   };
-  if (check.kind === 'prompt') {
-    const content: Content = { kind: 'text', text: check.text };
-    const fixed = request.has_fixed_prompt === true ? { is_unchangeable: true } : {};
-    return { ...buildTextCrossing('input', actor, content), ...fixed };
-  }
-  const phase = check.kind === 'call' ? 'request' : 'response';
-  const content = buildContent(check.kind === 'call' ? check.input : check.output);
-  return buildToolCrossing(actor, { phase, tool: check.tool, content });
 }
 
 function buildContent(value: Json): Content {

@@ -33,6 +33,7 @@ function call(command: string): HookCheck {
 function createTestRuntime(noted: AuditEvent[], note?: HookRuntime['note']): HookRuntime {
   return {
     now_ms: () => 1_700_000_000_000,
+    openSession: async () => {},
     policy: () => ({ hash: 'sha256:00' }) as ReturnType<HookRuntime['policy']>,
     note: note ?? (async (event) => void noted.push(event)),
     enforce: () => Promise.reject(new Error('the policy was asked')),

@@ -225,6 +225,7 @@ function buildRequest(
     hook_version: getHookVersion(),
     agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
     tenant_id: options.tenant ?? subject.tenant_id ?? 'default',
+    ...(event.opens_session === true && { opens_session: true }),
     checks: event.checks(payload),
   };
 }

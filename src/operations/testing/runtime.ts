@@ -113,6 +113,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     identifyUser: async (sessionToken) =>
       (await (await runtime.accounts()).identify(sessionToken))?.caller ?? null,
+    openSession: async () => {},
     operator_prompts: new Set(),
     prepareFirstSignIn: async () => null,
     accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),

@@ -8,6 +8,7 @@ import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
 import { buildAuditEvent } from './audit-event.ts';
+import type { ActorContext } from './crossings.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import { openVerdictResolver } from './resolve-verdict.ts';
 import {
@@ -16,7 +17,9 @@ import {
   findSessionNeeds,
   type SessionNeeds,
 } from './sessions/index.ts';
+import { recordOpening } from './sessions/values.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
+import { usesValues } from './values/uses-values.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
@@ -189,15 +192,34 @@ export async function decideWithSession(
   needs: SessionNeeds,
   decide: (crossing: Crossing) => Promise<UnrecordedRuling>,
   { policy, sessions, onSessionFault }: EnforcementPorts,
-  { event_id, caller }: DecisionContext,
+  { event_id, caller, extras }: DecisionContext,
 ): Promise<UnrecordedRuling> {
   try {
     if (sessions === undefined) throw new Error('No session store is configured.');
-    return await decideInSession(crossing, needs, sessions, { event_id, caller_id: caller.id }, decide);
+    const { requires_opened_session = false } = extras;
+    const about = { event_id, caller_id: caller.id, requires_opened_session };
+    return await decideInSession(crossing, needs, sessions, about, decide);
   } catch (fault) {
     const reason = explainSessionFault(fault);
     if (reason.fault) onSessionFault?.(fault);
     return { crossing, verdict: buildBlock(reason, policy), approval: null };
+  }
+}
+
+/**
+ * Records that a coding agent opened a session, if the policy depends on where values come from. Never rejects: without
+ * the record, the prompts of the session are no person's.
+ */
+export async function recordSessionOpening(
+  actor: ActorContext,
+  caller: Caller,
+  { policy, sessions, onSessionFault }: EnforcementPorts,
+): Promise<void> {
+  if (sessions === undefined || !usesValues(policy, actor.tenant_id)) return;
+  try {
+    await recordOpening(actor, caller.id, sessions);
+  } catch (fault) {
+    onSessionFault?.(fault);
   }
 }
 

@@ -63,6 +63,8 @@ export interface EnforcementExtras {
    * requested.
    */
   readonly self_test?: true;
+  /** The label `user` counts only in a session that a coding agent has opened. */
+  readonly requires_opened_session?: true;
   /** Replaces the tool name in everything that is recorded, if the name itself has findings. */
   readonly recorded_tool?: string;
 }

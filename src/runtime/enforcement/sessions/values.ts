@@ -3,12 +3,14 @@ import { covers } from '../../../core/tags.ts';
 import type { Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { LoadedValues, ValueIndex, ValuesOwner } from '../values/index.ts';
-import type { SessionLimits } from './types.ts';
+import type { SessionLimits, SessionPorts } from './types.ts';
 
 /** The decision that values are read and saved for. */
 export interface ValuesContext {
   readonly event_id: string;
   readonly caller_id: string;
+  /** True if the words of a person count only in a session that a coding agent has opened. */
+  readonly requires_opened_session: boolean;
 }
 
 /** The values of the session of one decision. */
@@ -23,7 +25,7 @@ export interface SessionValues {
 export async function loadSessionValues(
   store: Store,
   crossing: Crossing,
-  { caller_id, event_id }: ValuesContext,
+  { caller_id, event_id, requires_opened_session }: ValuesContext,
   index: ValueIndex,
   limits: SessionLimits,
 ): Promise<SessionValues> {
@@ -31,7 +33,8 @@ export async function loadSessionValues(
   const load = (which: ValuesOwner) => index.load(store, which, crossing.now_ms, limits);
   // Calls outside any session belong to no task, so that a value of one conversation permits nothing in another.
   const loaded = crossing.session_id === null ? index.createEmpty(owner) : await load(owner);
-  const speaks = isSpoken(crossing) && !hasParent(crossing, loaded);
+  const isOpen = !requires_opened_session || loaded.origin === 'user';
+  const speaks = isOpen && isSpoken(crossing) && !hasParent(crossing, loaded);
   return {
     addTo: ({ content_label, ...about }) => ({
       ...about,
@@ -50,7 +53,27 @@ export async function loadSessionValues(
   };
 }
 
-function getOwner(crossing: Crossing, callerId: string): ValuesOwner {
+/**
+ * Records that a coding agent opened a session. One that has seen values before is not opened again.
+ * @throws StoreFailure, Error
+ */
+export async function recordOpening(
+  actor: Pick<Crossing, 'tenant_id' | 'session_id' | 'agent_id' | 'source_agent_id' | 'now_ms'>,
+  callerId: string,
+  { store: open, limits, timeOf, values: index }: SessionPorts,
+): Promise<void> {
+  if (actor.session_id === null || index === undefined) return;
+  const store = await open();
+  const nowMs = timeOf(actor.now_ms);
+  const loaded = await index.load(store, getOwner(actor, callerId), nowMs, limits);
+  if (loaded.version !== null) return;
+  await index.save(store, loaded, { add: [], end: [], event_id: '', origin: 'user' }, nowMs, limits);
+}
+
+function getOwner(
+  crossing: Pick<Crossing, 'tenant_id' | 'session_id' | 'agent_id' | 'source_agent_id' | 'principal'>,
+  callerId: string,
+): ValuesOwner {
   const { tenant_id, session_id, agent_id, source_agent_id, principal } = crossing;
   return {
     tenant_id,
