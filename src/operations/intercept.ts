@@ -66,7 +66,6 @@ export const interceptTool = defineOperation({
         Type.Unknown({ description: 'The result, any JSON value; needed when `phase` is `response`.' }),
       ),
       ...routing,
-      context: Type.Optional(Type.Object({ ...whoContext.properties, origin: Type.Optional(resultOrigin) })),
       capability_token_id: Type.Optional(
         Type.Nullable(capabilityToken, {
           description:

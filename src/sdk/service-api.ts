@@ -31,10 +31,6 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
-        readonly user_id?: string | null;
-        readonly chain?: readonly string[] | null;
-        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
-        readonly trace_id?: string | null;
         readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
@@ -76,10 +72,6 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
-        readonly user_id?: string | null;
-        readonly chain?: readonly string[] | null;
-        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
-        readonly trace_id?: string | null;
         readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
@@ -121,10 +113,6 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
-        readonly user_id?: string | null;
-        readonly chain?: readonly string[] | null;
-        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
-        readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly approval_request_id?: string | null;
@@ -167,11 +155,6 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
-        readonly user_id?: string | null;
-        readonly chain?: readonly string[] | null;
-        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
-        readonly trace_id?: string | null;
-        readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly source_agent_id?: string | null;
@@ -222,10 +205,6 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
-        readonly user_id?: string | null;
-        readonly chain?: readonly string[] | null;
-        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
-        readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly source_agent_id?: string | null;
