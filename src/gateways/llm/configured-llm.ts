@@ -11,7 +11,7 @@ export interface LlmDependencies extends Omit<LlmProxyParts, 'upstreams' | 'budg
 
 /** Opens the LLM proxy with the settings of the configuration. */
 export async function openConfiguredLlm(
-  { cost, proxy, redaction }: Config,
+  { cost, flow, proxy, redaction }: Config,
   world: LlmDependencies,
 ): Promise<LlmProxy> {
   const { modelCosts, ...rest } = world;
@@ -23,6 +23,8 @@ export async function openConfiguredLlm(
     response_bytes_max,
     held_units_max: stream_buffer_bytes_max,
     cache_entries_max,
+    trusted_roles:
+      flow.llm_user_role === 'trust' ? { operator_prompts: new Set(flow.operator_prompts) } : null,
   };
   const onTry = ({ provider, status, duration_ms, attempt }: UpstreamTry): void => {
     world.counts?.tried(provider, status, duration_ms / 1_000);

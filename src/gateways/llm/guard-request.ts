@@ -7,6 +7,7 @@ import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import type { PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { decideInCall } from './decide-in-call.ts';
+import { endorseConversation } from './endorse-conversation.ts';
 import { guardToolResult } from './guard-tool-result.ts';
 import { findIdentityPlaces } from './identity-places.ts';
 import { buildCallMetadata, type LlmCallContext } from './llm-call.ts';
@@ -51,8 +52,10 @@ export async function guardRequest(
     is_blocked: decision.verdict.decision === 'block',
     ...input,
     splices: [...splices, ...input.splices],
-    recorded: waitForRecords(decision, results).then((ruling) => {
-      if (ruling.verdict.decision !== 'block') callContext.call.onRuling?.(ruling);
+    recorded: waitForRecords(decision, results).then(async (ruling) => {
+      if (ruling.verdict.decision === 'block') return ruling;
+      await endorseConversation(callContext, request, ruling.event_id);
+      callContext.call.onRuling?.(ruling);
       return ruling;
     }),
   };

@@ -94,6 +94,8 @@ export interface LlmSettings {
   readonly asks_usage?: boolean;
   /** The maximum size of a non-streamed answer, in bytes. */
   readonly response_bytes_max: number;
+  /** SHA-256 of the operator's prompts; `null` unless the role `user` is trusted. */
+  readonly trusted_roles?: { readonly operator_prompts: ReadonlySet<string> } | null;
   /** The UTF-16 units of a stream that may be held until a tool call is judged, and the maximum of one event. */
   readonly held_units_max: number;
 }

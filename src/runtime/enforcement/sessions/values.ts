@@ -34,7 +34,7 @@ export async function loadSessionValues(
   // Calls outside any session belong to no task, so that a value of one conversation permits nothing in another.
   const loaded = crossing.session_id === null ? index.createEmpty(owner) : await load(owner);
   const isOpen = !requires_opened_session || loaded.origin === 'user';
-  const speaks = isOpen && isSpoken(crossing) && !hasParent(crossing, loaded);
+  const speaks = isOpen && isSpoken(crossing) && !isChild(crossing, loaded);
   return {
     addTo: ({ content_label, ...about }) => ({
       ...about,
@@ -70,7 +70,8 @@ export async function recordOpening(
   await index.save(store, loaded, { add: [], end: [], event_id: '', origin: 'user' }, nowMs, limits);
 }
 
-function getOwner(
+/** Returns the session that the values of a crossing belong to. */
+export function getOwner(
   crossing: Pick<Crossing, 'tenant_id' | 'session_id' | 'agent_id' | 'source_agent_id' | 'principal'>,
   callerId: string,
 ): ValuesOwner {
@@ -101,6 +102,9 @@ function isUserLabel(label: string): boolean {
 }
 
 /** Returns whether another agent gave the session its task. The words that it gets are not a person's then. */
-function hasParent(crossing: Crossing, { origin }: LoadedValues): boolean {
-  return origin === 'agent' || listActingAgents(crossing).length > 1;
+export function isChild(
+  acting: Pick<Crossing, 'agent_id' | 'source_agent_id' | 'principal'>,
+  { origin }: LoadedValues,
+): boolean {
+  return origin === 'agent' || listActingAgents(acting).length > 1;
 }

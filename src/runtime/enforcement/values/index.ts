@@ -2,6 +2,7 @@ import { hash, randomInt } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { ValuesChange, ValuesSeen } from '../../../core/types/index.ts';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
+import type { ConversationOwner } from './conversation-texts.ts';
 import { deriveSessionKey, openValueHash } from './hash-values.ts';
 import {
   applyRecords,
@@ -66,6 +67,11 @@ export interface ValueIndex {
     nowMs: number,
     limits: ValuesLimits,
   ) => Promise<void>;
+  /** Returns what the conversations of a credential are compared by: the owner of the rows, and their hash. */
+  readonly openConversation: (owner: ValuesOwner) => {
+    readonly conversation_owner: ConversationOwner;
+    readonly hashText: (text: string) => string;
+  };
   /** Returns values for a call outside any session: nothing was seen, and nothing is stored. */
   readonly createEmpty: (owner: ValuesOwner) => LoadedValues;
 }
@@ -86,6 +92,13 @@ export function openValueIndex(readSecret: () => string): ValueIndex {
   };
   const createEmpty = (owner: ValuesOwner) => buildLoaded(owner, createValueLog(), openHash(owner), null);
   return {
+    openConversation: (owner) => {
+      secret ??= readSecret();
+      const { tenant_id, principal_hash } = getRowKey(owner);
+      const hashValue = openValueHash(deriveSessionKey(secret, ['conversations', tenant_id, principal_hash]));
+      const hashText = (text: string) => hashValue('exact', text.trim());
+      return { conversation_owner: { tenant_id, principal_hash }, hashText };
+    },
     createEmpty,
     load: async (store, owner, nowMs, limits) => {
       const known = cache.get(owner);

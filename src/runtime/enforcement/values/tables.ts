@@ -25,6 +25,24 @@ const valuesSeen = defineTable(
   { indexes: { values_seen_last: ['seen_ms'], values_seen_started: ['started_ms'] } },
 );
 
-const valueTables = [valuesSeen] as const;
+/** Keyed hashes of texts in conversations with models, for `flow.llm_user_role: trust`. */
+const conversationTexts = defineTable(
+  'conversation_texts',
+  {
+    tenant_id: text({ key: true }),
+    principal_hash: text({ key: true }),
+    /** The text of a tool, or the name of a session. */
+    text_hash: text({ key: true }),
+    /** The first text of the session; empty for the text of a tool. */
+    first_hash: text(),
+    seen_ms: time(),
+  },
+  { indexes: { conversation_texts_seen: ['seen_ms'] } },
+);
 
-export const valueMigrations = createTables('values_seen', valueTables);
+const valueTables = [conversationTexts, valuesSeen] as const;
+
+export const valueMigrations = {
+  ...createTables('values_seen', [valuesSeen]),
+  ...createTables('conversation_texts', [conversationTexts]),
+};

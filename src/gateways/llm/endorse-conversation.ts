@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
+import { endorsePrompt } from '../../runtime/enforcement/endorse-prompt.ts';
+import type { LlmCallContext } from './llm-call.ts';
+
+/**
+ * Keeps the values that a person gave in the newest message of a conversation, if the role `user` is trusted. Never
+ * rejects.
+ */
+export async function endorseConversation(
+  { call, ports, settings }: LlmCallContext,
+  request: WireRequest,
+  eventId: string,
+): Promise<void> {
+  const { trusted_roles = null } = settings;
+  if (trusted_roles === null) return;
+  const { operator_prompts } = trusted_roles;
+  const { texts, tool_results } = request;
+  const conversation = {
+    first: texts.find(({ role }) => role === 'user')?.node.value ?? null,
+    newest: listNewestTexts(request, call.body).map(({ node }) => node.value),
+    operator: texts
+      .filter(({ role, node }) => role === 'system' && operator_prompts.has(computeSha256(node.value)))
+      .map(({ node }) => node.value),
+    tool_results: tool_results.flatMap((result) => result.texts.map(({ value }) => value)),
+  };
+  await endorsePrompt(conversation, call.acting, call.caller, eventId, ports);
+}
+
+/**
+ * Returns the texts of the newest message with the role `user`. There is none if the model or a tool answered after it,
+ * because its words were kept when it was the newest. A message that also has a tool result has none either: clients put
+ * texts of their own next to results.
+ */
+export function listNewestTexts(
+  { texts, tool_results }: Pick<WireRequest, 'texts' | 'tool_results'>,
+  body: Uint8Array,
+): readonly WireText[] {
+  // Without a place, it is not known which messages came after a result.
+  if (tool_results.some((result) => result.texts.length === 0)) return [];
+  const answers = texts.filter(({ role }) => role === 'assistant').map(({ node }) => node.start);
+  const results = tool_results.flatMap((result) => result.texts.map(({ start }) => start));
+  const lastAnswer = Math.max(-1, ...answers);
+  const lastResult = Math.max(-1, ...results);
+  if (lastResult > lastAnswer) return [];
+  const typed = texts.filter(({ role, node }) => role === 'user' && node.start > lastAnswer);
+  const text = Buffer.from(body).toString('utf8');
+  const isOtherMessage = (at: number): boolean =>
+    at > 0 && text.slice(typed[at - 1]!.node.end, typed[at]!.node.start).includes('"role"');
+  let first = Math.max(0, typed.length - 1);
+  while (first > 0 && !isOtherMessage(first)) first -= 1;
+  return typed.slice(first);
+}
+
+function computeSha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
