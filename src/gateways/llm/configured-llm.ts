@@ -1,7 +1,7 @@
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { openUpstreams, type UpstreamPorts, type UpstreamTry } from '../upstream/upstreams.ts';
-import type { LlmProxy } from './llm-call.ts';
+import type { EndorsingMessages, LlmProxy } from './llm-call.ts';
 import { type LlmProxyParts, openLlmProxy } from './llm-proxy.ts';
 
 /** The dependencies that the process provides and the configuration does not. */
@@ -23,8 +23,7 @@ export async function openConfiguredLlm(
     response_bytes_max,
     held_units_max: stream_buffer_bytes_max,
     cache_entries_max,
-    trusted_roles:
-      flow.llm_user_role === 'trust' ? { operator_prompts: new Set(flow.operator_prompts) } : null,
+    endorsing: readEndorsingMessages(flow),
   };
   const onTry = ({ provider, status, duration_ms, attempt }: UpstreamTry): void => {
     world.counts?.tried(provider, status, duration_ms / 1_000);
@@ -38,4 +37,13 @@ export async function openConfiguredLlm(
     budgets,
     settings,
   });
+}
+
+function readEndorsingMessages({
+  llm_user_role,
+  operator_prompts,
+}: Config['flow']): EndorsingMessages | null {
+  const trustsUserRole = llm_user_role === 'trust';
+  if (!trustsUserRole && operator_prompts.length === 0) return null;
+  return { trusts_user_role: trustsUserRole, operator_prompts: new Set(operator_prompts) };
 }

@@ -4,21 +4,20 @@ import { endorsePrompt } from '../../runtime/enforcement/endorse-prompt.ts';
 import type { LlmCallContext } from './llm-call.ts';
 
 /**
- * Keeps the values that a person gave in the newest message of a conversation, if the role `user` is trusted. Never
- * rejects.
+ * Keeps the values that the operator and, if its role is trusted, a person gave in a conversation. Never rejects.
  */
 export async function endorseConversation(
   { call, ports, settings }: LlmCallContext,
   request: WireRequest,
   eventId: string,
 ): Promise<void> {
-  const { trusted_roles = null } = settings;
-  if (trusted_roles === null) return;
-  const { operator_prompts } = trusted_roles;
+  const { endorsing = null } = settings;
+  if (endorsing === null) return;
+  const { operator_prompts, trusts_user_role } = endorsing;
   const { texts, tool_results } = request;
   const conversation = {
     first: texts.find(({ role }) => role === 'user')?.node.value ?? null,
-    newest: listNewestTexts(request, call.body).map(({ node }) => node.value),
+    newest: trusts_user_role ? listNewestTexts(request, call.body).map(({ node }) => node.value) : [],
     operator: texts
       .filter(({ role, node }) => role === 'system' && operator_prompts.has(computeSha256(node.value)))
       .map(({ node }) => node.value),

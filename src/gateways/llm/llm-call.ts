@@ -86,6 +86,14 @@ export interface ParsedCall {
   readonly size: RequestSize;
 }
 
+/** The messages of a conversation whose values may permit a tool call. */
+export interface EndorsingMessages {
+  /** True if the newest message of the role `user` has the words of a person. */
+  readonly trusts_user_role: boolean;
+  /** SHA-256 of the operator's system prompts, in hex. */
+  readonly operator_prompts: ReadonlySet<string>;
+}
+
 /** The settings of the LLM proxy. */
 export interface LlmSettings {
   /** `tokenize` replaces redacted input with tokens and restores the values in the answer. */
@@ -94,8 +102,8 @@ export interface LlmSettings {
   readonly asks_usage?: boolean;
   /** The maximum size of a non-streamed answer, in bytes. */
   readonly response_bytes_max: number;
-  /** SHA-256 of the operator's prompts; `null` unless the role `user` is trusted. */
-  readonly trusted_roles?: { readonly operator_prompts: ReadonlySet<string> } | null;
+  /** The messages whose values may permit a tool call; absent or `null` for none. */
+  readonly endorsing?: EndorsingMessages | null;
   /** The UTF-16 units of a stream that may be held until a tool call is judged, and the maximum of one event. */
   readonly held_units_max: number;
 }

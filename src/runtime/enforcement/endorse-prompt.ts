@@ -5,7 +5,7 @@ import { type ActorContext, buildTextCrossing } from './crossings.ts';
 import { getOwner, isChild } from './sessions/values.ts';
 import type { EnforcementPorts } from './types.ts';
 import { findUntrustedTexts, matchesFirstText, saveUntrustedTexts } from './values/conversation-texts.ts';
-import { usesValues } from './values/uses-values.ts';
+import { usesValues } from '../../core/flow/uses-values.ts';
 
 /** The texts of one request to a model, by their author. */
 export interface ConversationTexts {

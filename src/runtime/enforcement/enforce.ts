@@ -19,7 +19,7 @@ import {
 } from './sessions/index.ts';
 import { recordOpening } from './sessions/values.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
-import { usesValues } from './values/uses-values.ts';
+import { usesValues } from '../../core/flow/uses-values.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 

@@ -33,6 +33,8 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
     needs_operator: true,
   },
   { command: 'plugins', verbs: ['trust'], needs_operator: true },
+  // A hook that is run by hand could state the words of a person.
+  { command: 'hook', verbs: [], needs_operator: false },
   { command: 'init', verbs: [], flags: ['--force'], needs_operator: false },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
   { command: 'policy', verbs: ['rollback'], needs_operator: true },

@@ -195,12 +195,31 @@ const VERSION_MAX = 2 ** 47;
 
 type Database = Store['db'] | Transaction<StoreTables>;
 
-function readRow({ db }: Store, owner: ValuesOwner) {
+/** Reads the row without its entries. Each decision does, so that the statement is compiled once. */
+async function readRow({ db }: Store, owner: ValuesOwner) {
+  let compiled = rowQueries.get(db);
+  if (compiled === undefined) {
+    compiled = buildRowQuery(db, owner);
+    rowQueries.set(db, compiled);
+  }
+  const { tenant_id, session_id, agent_id, principal_hash } = getRowKey(owner);
+  const parameters = [tenant_id, session_id, agent_id, principal_hash];
+  return (await db.executeQuery({ ...compiled, parameters })).rows[0];
+}
+
+const rowQueries = new WeakMap<Store['db'], ReturnType<typeof buildRowQuery>>();
+
+/** Compiles the statement. Its parameters are in the order of the conditions. */
+function buildRowQuery(db: Store['db'], owner: ValuesOwner) {
+  const { tenant_id, session_id, agent_id, principal_hash } = getRowKey(owner);
   return db
     .selectFrom('values_seen')
     .select(['version', 'started_ms', 'seen_ms'])
-    .where(({ and }) => and(getRowKey(owner)))
-    .executeTakeFirst();
+    .where('tenant_id', '=', tenant_id)
+    .where('session_id', '=', session_id)
+    .where('agent_id', '=', agent_id)
+    .where('principal_hash', '=', principal_hash)
+    .compile();
 }
 
 function readEntries(db: Database, owner: ValuesOwner) {
@@ -289,8 +308,8 @@ function openCache(): ValueCache {
   };
 }
 
-function getKey(owner: ValuesOwner): string {
-  return JSON.stringify(getRowKey(owner));
+function getKey({ tenant_id, session_id, agent_id, caller_id, user_id }: ValuesOwner): string {
+  return JSON.stringify([tenant_id, session_id, agent_id, caller_id, user_id]);
 }
 
 function getRowKey({ tenant_id, session_id, agent_id, caller_id, user_id }: ValuesOwner) {
