@@ -31,6 +31,10 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly user_id?: string | null;
+        readonly chain?: readonly string[] | null;
+        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly trace_id?: string | null;
         readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
@@ -72,6 +76,10 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly user_id?: string | null;
+        readonly chain?: readonly string[] | null;
+        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly trace_id?: string | null;
         readonly origin?: string | null;
         readonly metadata?: unknown;
       } | null;
@@ -113,6 +121,10 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly user_id?: string | null;
+        readonly chain?: readonly string[] | null;
+        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly approval_request_id?: string | null;
@@ -155,6 +167,10 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly user_id?: string | null;
+        readonly chain?: readonly string[] | null;
+        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly source_agent_id?: string | null;
@@ -205,6 +221,10 @@ export interface ServiceApi {
         readonly agent_id?: string | null;
         readonly session_id?: string | null;
         readonly tenant_id?: string | null;
+        readonly user_id?: string | null;
+        readonly chain?: readonly string[] | null;
+        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
       readonly source_agent_id?: string | null;

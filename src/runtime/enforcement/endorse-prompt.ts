@@ -1,11 +1,11 @@
 import { computeValuesChangeOnDemand } from '../../core/flow/lazy.ts';
+import { usesValues } from '../../core/flow/uses-values.ts';
 import type { Label, ValuesChange } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { type ActorContext, buildTextCrossing } from './crossings.ts';
 import { getOwner, isChild } from './sessions/values.ts';
 import type { EnforcementPorts } from './types.ts';
 import { findUntrustedTexts, matchesFirstText, saveUntrustedTexts } from './values/conversation-texts.ts';
-import { usesValues } from '../../core/flow/uses-values.ts';
 
 /** The texts of one request to a model, by their author. */
 export interface ConversationTexts {

@@ -1,5 +1,6 @@
 import { findContract } from '../../core/decision/contracts.ts';
 import { explainDenial } from '../../core/decision/denial-help.ts';
+import { usesValues } from '../../core/flow/uses-values.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
 import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
@@ -19,7 +20,6 @@ import {
 } from './sessions/index.ts';
 import { recordOpening } from './sessions/values.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
-import { usesValues } from '../../core/flow/uses-values.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
