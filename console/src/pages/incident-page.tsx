@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useMayCall } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
@@ -98,10 +98,43 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
         </div>
         <div className="stack">
           <Facts incident={incident} />
+          <Origins recorded={event.metadata.labels} />
           <Timeline incident={incident} />
         </div>
       </div>
     </div>
+  );
+}
+
+const ORIGIN = /^(.+?):([a-z][\w.-]*)(?::(evt_[0-9a-f]+))?$/;
+
+/** Shows the labels of the call's arguments, and the events in which the session saw their values first. */
+function Origins({ recorded }: { readonly recorded: unknown }) {
+  const rows = (Array.isArray(recorded) ? recorded : []).flatMap((each) => {
+    const [whole, argument, label, eventId] = ORIGIN.exec(String(each)) ?? [];
+    return whole === undefined ? [] : [{ whole, argument, label, event_id: eventId }];
+  });
+  if (rows.length === 0) return null;
+  return (
+    <Panel title="From where">
+      <dl className="facts">
+        {rows.map(({ whole, argument, label, event_id }) => (
+          <Fragment key={whole}>
+            <dt>
+              <SafeText text={argument ?? ''} />
+            </dt>
+            <dd>
+              {label}{' '}
+              {event_id === undefined ? null : (
+                <Link to="/incidents/$event_id" params={{ event_id }} search={{}}>
+                  first seen
+                </Link>
+              )}
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Panel>
   );
 }
 
