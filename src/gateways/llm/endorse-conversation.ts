@@ -31,7 +31,7 @@ export async function endorseConversation(
  * because its words were kept when it was the newest. A message that also has a tool result has none either: clients put
  * texts of their own next to results.
  */
-export function listNewestTexts(
+function listNewestTexts(
   { texts, tool_results }: Pick<WireRequest, 'texts' | 'tool_results'>,
   body: Uint8Array,
 ): readonly WireText[] {

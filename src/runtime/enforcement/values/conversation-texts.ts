@@ -1,7 +1,7 @@
 import type { Store } from '../../../platform/store/index.ts';
 
 /** Texts of untrusted origin count for this time in all conversations of a credential. */
-export const UNTRUSTED_TEXT_MS = 86_400_000;
+const UNTRUSTED_TEXT_MS = 86_400_000;
 
 /** The most texts of one request that are kept, the newest first. */
 const TEXTS_MAX = 1_000;
