@@ -160,7 +160,8 @@ test('an unreadable index blocks', async () => {
 
 test('a hook trusts typed prompts of an opened session alone', async () => {
   const { runtime } = openWorker();
-  const hook = buildAgentCaller('hook:jane', ['check', 'approvals:own'], '*', '*');
+  const user = { user_id: 'jane', user_email: null, groups: [], scopes: null };
+  const hook = { ...buildAgentCaller('hook:jane', ['check', 'approvals:own'], '*', '*'), user };
   const send = async (sessionId: string, event: string, more: object) => {
     const request = {
       ...{

@@ -31,7 +31,8 @@ export async function judgeChecks(
   const request = probe === null ? received : { ...received, session_id };
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
-  if (request.opens_session === true) await runtime.openSession(buildActor(request, now_ms()), caller);
+  if (request.opens_session === true)
+    await runtime.openSession(addUser(buildActor(request, now_ms()), caller), caller);
   for (const check of request.checks) {
     const crossing = addUser(buildHookCrossing(check, request, now_ms()), caller);
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
@@ -57,8 +58,8 @@ export async function judgeChecks(
 }
 
 /** Adds the person whom the caller proves: the operating system user. */
-function addUser(crossing: Crossing, { user }: Caller): Crossing {
-  return user === undefined ? crossing : { ...crossing, principal: { ...NO_PRINCIPAL, user } };
+function addUser<Acting extends ActorContext>(acting: Acting, { user }: Caller): Acting {
+  return user === undefined ? acting : { ...acting, principal: { ...NO_PRINCIPAL, user } };
 }
 
 const VERSION_CHARS_MAX = 128;
