@@ -419,3 +419,18 @@ test('the events of a local guard have the members of those of a service', async
     await service.stop();
   }
 });
+
+test('a prompt permits values that an input does not', async () => {
+  const config = writeConfig({
+    'service.yaml': 'policy: {builtin_rules: false, default_action: allow}\n',
+    'contracts/pay.yaml':
+      'version: v1alpha1\ncontract: {tool_name: pay, flow: {arguments: {to: {any_of: [user]}}}}\n',
+  });
+  const guard = createLocalGuard({ config, audit_path: newPath() });
+  const pay = async () => (await guard.tool('pay', { to: 'acct-77123' })).decision;
+  await guard.input('Pay 20 to acct-77123');
+  assert.equal(await pay(), 'block');
+  await guard.prompt('Pay 20 to acct-77123');
+  assert.equal(await pay(), 'allow');
+  await guard.close();
+});
