@@ -72,7 +72,7 @@ test('the wheel works in an empty environment, with the tests of the package', {
   await run([...pip, wheel, 'pytest==9.2.0', 'mini-racer==0.14.1']);
   const first = 'import customshouse as a; print(a.__version__, a.quickstart().input("Hello").decision)';
   assert.equal((await run([clean, '-c', first])).stdout.trim(), `${version} allow`);
-  await runPackageTests(run, clean, folder, service, { files: ['tests'], count: 82 });
+  await runPackageTests(run, clean, folder, service, { files: ['tests'], count: 83 });
   await run(['python3', '-m', 'venv', join(folder, 'source')]);
   const source = join(folder, 'source', 'bin', 'python');
   await run([source, '-m', 'pip', 'install', '--quiet', join(built, `customshouse-${version}.tar.gz`)]);
