@@ -1,5 +1,5 @@
 import { computeValuesChangeOnDemand } from '../../core/flow/lazy.ts';
-import { usesValues } from '../../core/flow/uses-values.ts';
+import { usesSources, usesValues } from '../../core/flow/uses-values.ts';
 import type { Label, ValuesChange } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { type ActorContext, buildTextCrossing } from './crossings.ts';
@@ -63,6 +63,7 @@ export async function endorsePrompt(
             },
             null,
             policy.limits,
+            usesSources(policy),
           );
     const add = [compute(typed, 'user'), compute(texts.operator, 'operator')].flatMap(
       (each) => each?.add ?? [],

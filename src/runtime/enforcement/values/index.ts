@@ -204,8 +204,10 @@ async function readRow({ db }: Store, owner: ValuesOwner) {
   }
   const { tenant_id, session_id, agent_id, principal_hash } = getRowKey(owner);
   const parameters = [tenant_id, session_id, agent_id, principal_hash];
-  return (await db.executeQuery({ ...compiled, parameters })).rows[0];
+  return (await db.executeQuery<SeenRow>({ ...compiled, parameters })).rows[0];
 }
+
+type SeenRow = Pick<StoreTables['values_seen'], 'version' | 'started_ms' | 'seen_ms'>;
 
 const rowQueries = new WeakMap<Store['db'], ReturnType<typeof buildRowQuery>>();
 
