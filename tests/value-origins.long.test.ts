@@ -1,4 +1,4 @@
-/** Whose words a value is, at each way into the service: operations, hooks, and model calls, with a real store. */
+/** Labels of values at each way into the service: operations, hooks, and model calls, with a real store. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -141,7 +141,7 @@ test('prompts of an agent that another one called permit nothing', async () => {
   await worker.message('s5', 'lead', 'bot', 'Do it.');
   await worker.prompt('s5', `Pay ${IBAN}`);
   assert.equal(await worker.pay('s5', IBAN), 'block');
-  // An agent that a person spoke with first stays so when another one answers it.
+  // An agent whose session began with a person keeps its label when another agent answers it.
   await worker.prompt('s6', `Pay ${IBAN}`);
   await worker.message('s6', 'helper', 'bot', 'Done.');
   assert.equal(await worker.pay('s6', IBAN), 'allow');
