@@ -32,6 +32,7 @@ export async function checkByTests(
   const skipped: string[] = [];
   const printed = new Map<string, string>();
   const summaries = new Map<string, FileSummary>();
+  const imported = new Map<string, FileSummary>();
   const addFailures = (file: string | undefined, found: readonly string[]): void => {
     if (found.length > 0) failures.set(file ?? '', [...(failures.get(file ?? '') ?? []), ...found]);
   };
@@ -50,6 +51,8 @@ export async function checkByTests(
       addFailures(data.file, [`${getPlace(data)}\n  is marked as still to do`]);
     if (type === 'test:diagnostic' && data.message.startsWith('laws: ')) say(`       ${data.message}`);
     if (type === 'test:fail') addFailures(data.file, getFailure(data, printed));
+    if (type === 'test:pass' || type === 'test:fail')
+      addImported(imported, files, data, type === 'test:pass');
     if (type !== 'test:summary' || data.file === undefined) continue;
     summaries.set(data.file, { counts: getCounts(data.counts), duration_ms: data.duration_ms });
     const mark = data.success ? 'ok    ' : 'FAILED';
@@ -69,8 +72,8 @@ export async function checkByTests(
     output: [...failures.values()].flat().join('\n\n'),
     counts: sumCounts([...summaries.values()].map(({ counts }) => counts)),
     skipped,
-    files: [...new Set([...files, ...failures.keys()])].map((file) => ({
-      ...buildFileOutcome(file, summaries, failures, printed),
+    files: [...new Set([...files, ...imported.keys(), ...failures.keys()])].map((file) => ({
+      ...buildFileOutcome(file, new Map([...imported, ...summaries]), failures, printed),
       processor_s: processorS.get(file) ?? 0,
     })),
   };
@@ -112,7 +115,31 @@ interface TestResult {
   readonly name: string;
   readonly file?: string;
   readonly line?: number;
-  readonly details: { readonly error?: Error };
+  readonly nesting: number;
+  readonly skip?: string | boolean;
+  readonly details: { readonly error?: Error; readonly duration_ms: number; readonly type?: string };
+}
+
+/** Counts the result of a test that a test file imported from another one. */
+function addImported(
+  imported: Map<string, FileSummary>,
+  files: readonly string[],
+  { file, skip, nesting, details }: TestResult,
+  hasPassed: boolean,
+): void {
+  if (file === undefined || files.includes(file)) return;
+  const before = imported.get(file) ?? { counts: sumCounts([]), duration_ms: 0 };
+  const isSkipped = skip !== undefined;
+  const one = details.type === 'suite' ? 0 : 1;
+  const result = {
+    ...{ tests: one, passed: hasPassed && !isSkipped ? one : 0, failed: hasPassed ? 0 : one },
+    ...{ cancelled: 0, skipped: isSkipped ? one : 0, todo: 0 },
+  };
+  const durationMs = nesting === 0 ? details.duration_ms : 0;
+  imported.set(file, {
+    counts: sumCounts([before.counts, result]),
+    duration_ms: before.duration_ms + durationMs,
+  });
 }
 
 function getFailure(data: TestResult, printed: ReadonlyMap<string, string>): string[] {
