@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { listCommands } from '../src/entry/cli/program.ts';
+import { runInProcess } from '../src/entry/cli/testing/run.ts';
 import { isDecisionOperation } from '../src/operations/operation.ts';
 import { operations } from '../src/server/operations.ts';
-import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { root } from './support/checkout.ts';
 import { getAnchors, getLinks, markdownFiles } from './support/pages.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -117,10 +118,7 @@ test('every YAML that a page shows is a valid configuration', async () => {
       }
       writeFileSync(join(dir, 'service.yaml'), document === null ? text : AGENTS_READ);
       if (document !== null) writeFileSync(join(dir, document[1]!), text);
-      const ran = await runProgram([join(root, 'service'), 'validate'], {
-        cwd: dir,
-        env: ownNodeEnvironment(SHOWN),
-      });
+      const ran = await runInProcess(['validate'], { cwd: dir, env: SHOWN });
       if (ran.code !== 0) wrong.push(`${page}:\n${text}\n${ran.stdout}${ran.stderr}`);
       shown += 1;
     }

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { sampleRows } from './support/nightly.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -252,7 +253,7 @@ test('a skill brings a plug-in to a service that runs, which runs only what the 
   await untilMasked(null);
 });
 
-for (const name of ['dialect', 'adapter'])
+for (const name of sampleRows(['adapter', 'dialect'], 2))
   test(`the example of ${name === 'dialect' ? 'a dialect' : 'an adapter'} passes its own test`, async () => {
     const copy = join(service.dir, `example-${name}`);
     cpSync(join(root, `examples/plugin-${name}`), copy, { recursive: true });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type CheckoutRun, copyCheckout, ownNodeEnvironment, runProgram } from './support/checkout.ts';
+import { testNightly } from './support/nightly.ts';
 import { freePort } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -87,7 +88,7 @@ test('a newer source is in the next bundle, and where none is newer nothing is b
   assert.match((await refuse()).stderr, new RegExp(SENTENCE));
 });
 
-test('the bundle searches with an edited detector', async () => {
+testNightly('the bundle searches with an edited detector', {}, async () => {
   const path = join(checkout, 'src/core/detect/detectors/secrets/digitalocean.ts');
   const text = readFileSync(path, 'utf8');
   const token = `${'doq'}_v1_${'0f3a9c5e7b12d846'.repeat(4)}`;

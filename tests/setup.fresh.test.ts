@@ -99,7 +99,7 @@ test('a lock file that changed in date alone installs nothing', async () => {
   }
 });
 
-test('the lock of a set-up that was killed does not stop the next one', async () => {
+testNightly('the lock of a set-up that was killed does not stop the next one', {}, async () => {
   rmSync(stamp);
   mkdirSync(join(clone, '.setup-lock'));
   writeFileSync(join(clone, '.setup-lock', 'pid'), '2147483646\n');

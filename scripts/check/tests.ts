@@ -13,6 +13,8 @@ import {
   sumCounts,
 } from './outcome.ts';
 
+/** Files that run besides one for each core, because those that start services or browsers mostly wait. */
+const WAITING_FILES = 1;
 /** The most characters that are shown of a failing file's output, from its end. */
 const PRINTED_CHARACTERS_MAX = 4_000;
 
@@ -41,7 +43,7 @@ export async function checkByTests(
   const events = run({
     files: [...files],
     execArgv: ['--import', import.meta.resolve('./note-processor-time.ts'), ...flags],
-    concurrency: Math.max(2, availableParallelism()),
+    concurrency: availableParallelism() + WAITING_FILES,
   });
   for await (const { type, data } of events) {
     if (type === 'test:stdout' || type === 'test:stderr') keepOutput(printed, data.file, data.message);

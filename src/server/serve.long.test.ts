@@ -43,6 +43,11 @@ async function askBoth(service: TestService, body: object): Promise<Record<strin
   return [...byPid.values()];
 }
 
+/** Declares a test of the nightly round alone. */
+function testNightly(name: string, work: () => Promise<void>): void {
+  if (process.env.NIGHTLY !== undefined) void test(name, work);
+}
+
 describe('a service with two workers', () => {
   const folder = createTestFolder();
   let service: TestService;
@@ -237,36 +242,39 @@ describe('the end of a service', () => {
     for (const { event_id } of answers) assert.ok(journal.includes(event_id));
   });
 
-  test('a writer that was deleted after a stop is found without the index, and the next start logs it', async () => {
-    const own = createTestFolder();
-    const first = await startTestService(own.dir);
-    const [{ event_id } = {}] = await askBoth(first, { text: 'hello' });
-    await waitFor(async () => (await first.post('/query', { event_id })).count === 1);
-    first.signal('SIGTERM');
-    assert.equal(await first.ended, 0);
-    await isIntact(own);
-    const paths = buildStatePaths(own.state_dir);
-    const publicKeys = await loadPublicKeys(paths.keys);
-    const { writers } = await verifyJournal({ dir: paths.journal, public_keys: publicKeys });
-    const { writer } = writers.find((each) => each.writer !== 'parent')!;
-    rmSync(join(paths.journal, writer), { recursive: true });
-    const { broken } = await verifyJournal({ dir: paths.journal, public_keys: publicKeys });
-    assert.deepEqual([broken?.writer, broken?.reason.slice(0, 26)], [writer, 'The whole chain is missing']);
-    const second = await startTestService(own.dir);
-    assert.equal(second.printed.failure, undefined);
-    await waitFor(async () => second.log().includes('customshouse audit verify'));
-    const line = second
-      .log()
-      .split('\n')
-      .find((each) => each.includes('customshouse audit verify'));
-    assert.ok(line?.includes(writer), line);
-    await askBoth(second, { text: 'hello' });
-    second.signal('SIGTERM');
-    assert.equal(await second.ended, 0);
-    own.remove();
-  });
+  testNightly(
+    'a writer that was deleted after a stop is found without the index, and the next start logs it',
+    async () => {
+      const own = createTestFolder();
+      const first = await startTestService(own.dir);
+      const [{ event_id } = {}] = await askBoth(first, { text: 'hello' });
+      await waitFor(async () => (await first.post('/query', { event_id })).count === 1);
+      first.signal('SIGTERM');
+      assert.equal(await first.ended, 0);
+      await isIntact(own);
+      const paths = buildStatePaths(own.state_dir);
+      const publicKeys = await loadPublicKeys(paths.keys);
+      const { writers } = await verifyJournal({ dir: paths.journal, public_keys: publicKeys });
+      const { writer } = writers.find((each) => each.writer !== 'parent')!;
+      rmSync(join(paths.journal, writer), { recursive: true });
+      const { broken } = await verifyJournal({ dir: paths.journal, public_keys: publicKeys });
+      assert.deepEqual([broken?.writer, broken?.reason.slice(0, 26)], [writer, 'The whole chain is missing']);
+      const second = await startTestService(own.dir);
+      assert.equal(second.printed.failure, undefined);
+      await waitFor(async () => second.log().includes('customshouse audit verify'));
+      const line = second
+        .log()
+        .split('\n')
+        .find((each) => each.includes('customshouse audit verify'));
+      assert.ok(line?.includes(writer), line);
+      await askBoth(second, { text: 'hello' });
+      second.signal('SIGTERM');
+      assert.equal(await second.ended, 0);
+      own.remove();
+    },
+  );
 
-  test('a second signal cuts the stop short', async () => {
+  testNightly('a second signal cuts the stop short', async () => {
     const service = await startTestService(folder.dir);
     const requested = service.post('/check', { text: 'slow', delay_ms: 8_000 }).catch(() => 'cut off');
     await sleep(1_000);
@@ -299,17 +307,20 @@ describe('the end of a service', () => {
     await isIntact(folder);
   });
 
-  test('SIGINT of the whole group, as a terminal sends it, is one graceful stop, also when it is passed on again', async () => {
-    const service = await startTestService(folder.dir);
-    const requested = service.post('/check', { text: 'slow', delay_ms: 2_500 });
-    await sleep(1_000);
-    for (const { pid } of service.printed.workers) process.kill(pid, 'SIGINT');
-    service.signal('SIGINT');
-    await sleep(50);
-    service.signal('SIGINT');
-    assert.equal((await requested).decision, 'allow');
-    assert.equal(await service.ended, 0);
-  });
+  testNightly(
+    'SIGINT of the whole group, as a terminal sends it, is one graceful stop, also when it is passed on again',
+    async () => {
+      const service = await startTestService(folder.dir);
+      const requested = service.post('/check', { text: 'slow', delay_ms: 2_500 });
+      await sleep(1_000);
+      for (const { pid } of service.printed.workers) process.kill(pid, 'SIGINT');
+      service.signal('SIGINT');
+      await sleep(50);
+      service.signal('SIGINT');
+      assert.equal((await requested).decision, 'allow');
+      assert.equal(await service.ended, 0);
+    },
+  );
 });
 
 describe('a start that cannot be', () => {

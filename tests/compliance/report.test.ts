@@ -12,6 +12,7 @@ import { buildAgentCaller, buildOperatorCaller, LOOPBACK_CALLER } from '../../sr
 import { verifyJournal } from '../../src/runtime/audit/index.ts';
 import { loadPublicKeys } from '../../src/runtime/audit/keys.ts';
 import type { AuditEvent } from '../../src/runtime/audit/types.ts';
+import { sampleRows } from '../support/nightly.ts';
 import { DAY_MS, MARKERS, makeReport, openReader, playDays, playOne, START_MS } from './journal.ts';
 
 const REFUNDS = {
@@ -100,10 +101,11 @@ test('a rule that was in monitor mode or gone, and detectors that were off, are 
 
 test('the same journal and window give the same bytes, also after a rebuild of the index and more events', async (t) => {
   const folder = await playDays(t, DAYS.slice(0, 2));
+  const frameworks = sampleRows(FRAMEWORK_IDS, 3);
   const renderAll = async () => {
     const runtime = await openReader(t, folder);
     const texts: string[] = [];
-    for (const framework of FRAMEWORK_IDS) {
+    for (const framework of frameworks) {
       const report = await makeReport(runtime, framework, 0, 1.5);
       texts.push(...REPORT_FORMATS.map((format) => renderComplianceReport(report, format)));
     }
@@ -111,7 +113,7 @@ test('the same journal and window give the same bytes, also after a rebuild of t
     return texts;
   };
   const first = await renderAll();
-  assert.equal(first.length, 27);
+  assert.deepEqual([FRAMEWORK_IDS.length, first.length], [9, frameworks.length * 3]);
   assert.deepEqual(await renderAll(), first, 'made again');
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(folder, '.service', `index.db${suffix}`), { force: true });

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { consoleSkipReason, launchChromium, signInToConsole } from '../support/console-browser.ts';
 import { COMPLIANCE_GOOD, RECOMMEND_WEAKENING } from '../support/model-server/answers.ts';
 import { MODEL, type ModelServer, startModelServer } from '../support/model-server/model-server.ts';
+import { testNightly } from '../support/nightly.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const skip = consoleSkipReason;
@@ -15,21 +16,19 @@ const SECRET = ['sk-', 'ABCDEF1234567890abcd'].join('');
 let browser: Browser;
 let model: ModelServer;
 let on: TestService;
-let off: TestService;
 
 before(async () => {
   if (skip !== false) return;
   model = await startModelServer(null);
   const backend = { provider: 'local', model: MODEL, base_url: model.url, retries: 0 };
-  [on, off, browser] = await Promise.all([
+  [on, browser] = await Promise.all([
     startTestService({ config: { intelligence: { enabled: true, backend } }, workers: 1 }),
-    startTestService({ config: {}, workers: 1 }),
     launchChromium(),
   ]);
 });
 after(async () => {
   await browser?.close();
-  await Promise.all([on?.stop(), off?.stop()]);
+  await on?.stop();
   model?.close();
 });
 
@@ -90,7 +89,8 @@ test('a policy editor asks for proposals, and reads what they weaken', { skip },
   await context.close();
 });
 
-test('without a configured layer there are no buttons', { skip }, async () => {
+testNightly('without a configured layer there are no buttons', { skip }, async () => {
+  const off = await startTestService({ config: {}, workers: 1 });
   const eventId = await block(off);
   const user = { user_id: 'editor-2', role: 'policy_editor' };
   const { page, context } = await signInToConsole(browser, off, user);
@@ -101,4 +101,5 @@ test('without a configured layer there are no buttons', { skip }, async () => {
     assert.equal(await page.getByRole('button', { name: EXPLAIN_OR_PROPOSE }).count(), 0, path);
   }
   await context.close();
+  await off.stop();
 });

@@ -13,7 +13,7 @@ import {
   showTheme,
   signInToConsole,
 } from '../support/console-browser.ts';
-import { sampleRows } from '../support/nightly.ts';
+import { sampleRows, testNightly } from '../support/nightly.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const skip = consoleSkipReason;
@@ -69,7 +69,7 @@ async function addRule(page: Page, service: TestService, ruleId: string, name: s
   await dialog.waitFor({ state: 'hidden' });
 }
 
-test('each part says what to do while it is empty', { skip }, async () => {
+testNightly('each part says what to do while it is empty', { skip }, async () => {
   await withService(
     () => 204,
     async (service) => {
@@ -214,7 +214,7 @@ test('an alert that fires is acknowledged and resolved, and its channel is notif
   );
 });
 
-test('a silence is added and ended', { skip }, async () => {
+testNightly('a silence is added and ended', { skip }, async () => {
   await withService(
     () => 204,
     async (service) => {

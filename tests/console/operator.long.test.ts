@@ -16,6 +16,7 @@ import {
   openConsole,
   signInToConsole,
 } from '../support/console-browser.ts';
+import { testNightly } from '../support/nightly.ts';
 import { startOpenIdProvider } from '../support/openid-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -329,44 +330,48 @@ async function findPort(): Promise<number> {
   return port;
 }
 
-test('a user signs in at an OpenID provider, returns to a deep link, and signs out there too', {
-  skip,
-}, async (t) => {
-  const port = await findPort();
-  const origin = `http://localhost:${port}`;
-  const client = { id: 'console', secret: ['a', 'secret', 'for', 'tests'].join('-') };
-  const provider = await startOpenIdProvider(t, { ...client, origin });
-  Object.assign(provider.claims, {
-    email: 'ann@example.com',
-    email_verified: true,
-    groups: ['admins'],
-    tenants: 'all',
-  });
-  const oidc = {
-    issuer: provider.issuer,
-    client_id: client.id,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own form.
-    client_secret: '${OIDC_SECRET}',
-    role_mapping: { admins: 'admin' },
-    tenant_mapping: { all: '*' },
-  };
-  const own = await startTestService({
-    config: { server: { port }, auth: { oidc } },
-    env: { OIDC_SECRET: client.secret },
-    workers: 1,
-  });
-  t.after(() => own.stop());
-  const { page, context, faults } = await openConsole(browser);
-  await page.goto(`${origin}/dashboard/settings?part=drivers`);
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  await page.locator('a[href^="/v1/auth/oidc/start"]').click();
-  await page.getByRole('heading', { name: 'Settings and health' }).waitFor();
-  assert.match(page.url(), /\/dashboard\/settings\?part=drivers$/);
-  await page.getByText('ann@example.com').first().waitFor();
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.waitForURL((url) => url.origin === provider.issuer);
-  assert.match(page.url(), /\/session\/end\?/);
-  assert.equal((await fetch(`${origin}/v1/session`)).status, 401);
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+testNightly(
+  'a user signs in at an OpenID provider, returns to a deep link, and signs out there too',
+  {
+    skip,
+  },
+  async (t) => {
+    const port = await findPort();
+    const origin = `http://localhost:${port}`;
+    const client = { id: 'console', secret: ['a', 'secret', 'for', 'tests'].join('-') };
+    const provider = await startOpenIdProvider(t, { ...client, origin });
+    Object.assign(provider.claims, {
+      email: 'ann@example.com',
+      email_verified: true,
+      groups: ['admins'],
+      tenants: 'all',
+    });
+    const oidc = {
+      issuer: provider.issuer,
+      client_id: client.id,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own form.
+      client_secret: '${OIDC_SECRET}',
+      role_mapping: { admins: 'admin' },
+      tenant_mapping: { all: '*' },
+    };
+    const own = await startTestService({
+      config: { server: { port }, auth: { oidc } },
+      env: { OIDC_SECRET: client.secret },
+      workers: 1,
+    });
+    t.after(() => own.stop());
+    const { page, context, faults } = await openConsole(browser);
+    await page.goto(`${origin}/dashboard/settings?part=drivers`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.locator('a[href^="/v1/auth/oidc/start"]').click();
+    await page.getByRole('heading', { name: 'Settings and health' }).waitFor();
+    assert.match(page.url(), /\/dashboard\/settings\?part=drivers$/);
+    await page.getByText('ann@example.com').first().waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL((url) => url.origin === provider.issuer);
+    assert.match(page.url(), /\/session\/end\?/);
+    assert.equal((await fetch(`${origin}/v1/session`)).status, 401);
+    assert.deepEqual(faults, []);
+    await context.close();
+  },
+);

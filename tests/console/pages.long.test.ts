@@ -10,7 +10,7 @@ import {
   launchChromium,
   signInToConsole,
 } from '../support/console-browser.ts';
-import { sampleRows } from '../support/nightly.ts';
+import { sampleRows, testNightly } from '../support/nightly.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const skip = consoleSkipReason;
@@ -187,7 +187,7 @@ test('the keyboard alone approves a request, and the waiting call continues', { 
   await context.close();
 });
 
-test('a viewer sees no button to decide, and gets 403 from the route', { skip }, async () => {
+testNightly('a viewer sees no button to decide, and gets 403 from the route', { skip }, async () => {
   const request = await callTool('viewer-bot', 'V-1');
   const user = { user_id: 'viewer', role: 'viewer', tenant: ['acme'] };
   const { page, context } = await signInToConsole(browser, service, user);

@@ -36,7 +36,7 @@ const MASKED = `The key is ${REDACTED}, keep it safe.`;
 const FRAGMENT_UNITS = 8;
 
 /** One in so many places is cut. `npm run test:cuts` cuts the same readers of streams everywhere. */
-const CUT_STEP = isNightly ? 1 : 4;
+const CUT_STEP = isNightly ? 1 : 8;
 
 async function askStream(recording: string, mark: string, step: Partial<Step>): Promise<RawAnswer> {
   provider.plan(mark, [{ recording, ...step }]);

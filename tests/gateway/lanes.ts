@@ -97,7 +97,7 @@ export const LANES: readonly Lane[] = [
   },
 ];
 
-/** A lane of each API and of each SDK for JavaScript; in the nightly round, all. `sdks.test.ts` runs all in each round. */
+/** A lane of each API and of each SDK for JavaScript; in the nightly round, all. */
 export const SAMPLE_LANES: readonly Lane[] = LANES.filter(
   ({ client, api }) =>
     isNightly ||

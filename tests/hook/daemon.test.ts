@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { expectRows } from '../../src/core/testing/expect-rows.ts';
-import { isNightly } from '../support/nightly.ts';
+import { isNightly, testNightly } from '../support/nightly.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { gone, hook, readOwner, root, run, service } from './support.ts';
@@ -102,7 +102,7 @@ test('a service takes over from a daemon, and the hook keeps working', async (t)
   assert.equal((await decided(dir, HARMFUL, ALONE)).decision, 'block', 'and without it, too');
 });
 
-test('an idle daemon ends on its own and releases the folder', async (t) => {
+testNightly('an idle daemon ends on its own and releases the folder', {}, async (t) => {
   const dir = getFolder(t);
   const child = await startDaemonProcess(t, dir, [join(root, 'tests/support/daemon/main.ts'), '1500']);
   const [code] = (await once(child, 'close')) as [number | null];
@@ -199,7 +199,7 @@ test('a broken policy document denies while a daemon runs', async (t) => {
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
 });
 
-test('a daemon ends when a setting changes that needs a restart', async (t) => {
+testNightly('a daemon ends when a setting changes that needs a restart', {}, async (t) => {
   const dir = getFolder(t);
   writeFileSync(join(dir, 'service.yaml'), '{}');
   await decided(dir, HARMLESS, ALONE);

@@ -299,7 +299,7 @@ const BROKEN: readonly Broken[] = [
   },
 ];
 
-for (const { name, coding_agent, config, entry, document, before, found, says } of sampleRows(BROKEN, 4))
+for (const { name, coding_agent, config, entry, document, before, found, says } of sampleRows(BROKEN, 7))
   test(`it reports ${name}`, async () => {
     const machine = createMachine(config);
     const file = installHooks(machine, {
@@ -442,7 +442,7 @@ testNightly(
   },
 );
 
-test('an owner of the state folder that does not answer is reported without a wait', async () => {
+testNightly('an owner of the state folder that does not answer is reported without a wait', {}, async () => {
   const machine = createMachine();
   const slow = { coding_agent: 'claude-code', events: ['PreToolUse'] };
   installHooks(machine, slow);
@@ -487,7 +487,7 @@ test('hooks of others are not run', async () => {
 
 const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
-test('sessions in which tools ran unseen are listed, by what the audit log has', async () => {
+testNightly('sessions in which tools ran unseen are listed, by what the audit log has', {}, async () => {
   const machine = createMachine();
   installHooks(machine, { coding_agent: 'claude-code' });
   const asked = {

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
+import { sampleRows } from '../support/nightly.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'first-use-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -37,7 +38,7 @@ function listFiles(path: string): string[] {
   return all.filter((name) => !all.some((other) => other.startsWith(`${name}/`)));
 }
 
-for (const scope of ['project', 'user'] as const)
+for (const scope of sampleRows(['project', 'user'] as const, 2))
   test(`setup without a name guards the agent it finds, scope ${scope}`, async () => {
     const { home, project, env, run } = newUser(scope);
     const done = await run('setup', '--scope', scope, '--yes', '--json');

@@ -32,6 +32,7 @@ import {
   RECOMMEND_WEAKENING,
   TRAVERSALS,
 } from '../support/model-server/answers.ts';
+import { sampleRows } from '../support/nightly.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'answers-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,12 +71,15 @@ async function examine({ artifacts: files }: AdvisorReading) {
 }
 
 test('good, chatty and fenced answers give the same rule', async () => {
-  for (const answer of expectRows(3, [RECOMMEND_GOOD, RECOMMEND_CHATTY, RECOMMEND_FENCED])) {
+  const answers = expectRows(3, [RECOMMEND_GOOD, RECOMMEND_CHATTY, RECOMMEND_FENCED]);
+  const checked = sampleRows(answers, 3);
+  for (const answer of answers) {
     const reading = recommend(answer);
     assert.deepEqual(reading.problems, []);
     assert.equal(reading.artifacts.length, 1);
     assert.match(reading.artifacts[0]!.path, /^policies\/recommended(?:-cards)?\.yaml$/);
     assert.ok(!/```|END|FILE:/.test(reading.artifacts[0]!.text + reading.summary));
+    if (!checked.includes(answer)) continue;
     const { problems, review } = await check(reading);
     assert.deepEqual(problems, []);
     assert.equal(review.together?.weakens, false);

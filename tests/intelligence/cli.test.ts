@@ -152,7 +152,7 @@ test('a weakening proposal is marked, and needs --confirm-weaker', () =>
     assert.match(refused.stdout, /WEAKENS THE POLICY[\s\S]*input, secret[^\n]*block -> allow/);
     assert.match(refused.stderr, /weakens the policy, so nothing was applied/);
     assert.deepEqual(snapshot(cwd), before);
-    for (const words of [[], [' '], ['a\nb'], ['r'.repeat(501)]]) {
+    for (const words of sampleRows([[], [' '], ['a\nb'], ['r'.repeat(501)]], 2)) {
       const blank = await run('intelligence', 'recommend', '--apply', '--confirm-weaker', ...words);
       assert.equal(blank.code, 2, blank.stderr);
       assert.deepEqual(snapshot(cwd), before);
@@ -298,7 +298,7 @@ test('a link that is planted in the staging folder is not followed', () =>
     assert.ok(!existsSync(join(cwd, 'policies')), 'the folder that was created is gone');
   }));
 
-test('a project with service.yml gets no second configuration', () =>
+testNightly('a project with service.yml gets no second configuration', {}, () =>
   withProject(async ({ run, model, cwd }) => {
     mkdirSync(join(cwd, 'app'));
     writeFileSync(join(cwd, 'app/service.yml'), 'policy: {default_action: block}\n');
@@ -308,9 +308,10 @@ test('a project with service.yml gets no second configuration', () =>
     assert.deepEqual([code, /the path must be/.test(stderr)], [1, true], stderr);
     assert.match(model.questions[0]!.prompt, /"has_configuration": true/);
     assert.deepEqual(snapshot(cwd), before);
-  }));
+  }),
+);
 
-test('a link in the way is not followed', () =>
+testNightly('a link in the way is not followed', {}, () =>
   withProject(async ({ run, model, cwd }) => {
     await withFolder(async (outside) => {
       symlinkSync(outside, join(cwd, 'policies'));
@@ -322,7 +323,8 @@ test('a link in the way is not followed', () =>
       assert.equal(staged.code, 1, staged.stdout);
       assert.deepEqual(readdirSync(outside), []);
     });
-  }));
+  }),
+);
 
 test('a model that cannot be used is a sentence with the next step', () =>
   withProject(async ({ run, model, cwd }) => {
@@ -337,7 +339,7 @@ test('a model that cannot be used is a sentence with the next step', () =>
       ['not-json', /did not answer with JSON/],
       ['  ', /without text/],
     ];
-    for (const [answer, sentence] of rows) {
+    for (const [answer, sentence] of sampleRows(rows, 3)) {
       model.answerWith(answer);
       const { code, stderr } = await run('intelligence', 'compliance', '--framework', 'gdpr');
       assert.equal(code, 1);

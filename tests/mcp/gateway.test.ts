@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { MAIN_FILE } from '../../src/entry/cli/testing/main-file.ts';
 import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
+import { testNightly } from '../support/nightly.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import {
@@ -22,6 +23,7 @@ import {
   inspect,
   newClient,
   noInspector,
+  SAMPLE_ERAS,
 } from './connect.ts';
 import { INJECTION, KEY, text, tool } from './servers/script.ts';
 import type { Script } from './servers/scripted.ts';
@@ -200,7 +202,7 @@ test('a tool under another name is noticed', () =>
     assert.match((await cli('list', '--server', server)).stdout, /It is `read_file` under another name/);
   }));
 
-test('lists that differ from user to user are pinned for each', async () => {
+testNightly('lists that differ from user to user are pinned for each', {}, async () => {
   const server = 'shared';
   const describe = (description: string) => ({ tools: [tool('query', { description })] });
   for (const [user, said, next] of [
@@ -292,7 +294,7 @@ test('a server that ends, or answers more than the limit, is started again, and 
   });
 });
 
-for (const era of ERAS)
+for (const era of SAMPLE_ERAS)
   test(`changes of lists and of watched resources are sent to clients, ${era}`, async () => {
     const told: string[] = [];
     const client = newClient(era);
@@ -369,7 +371,7 @@ for (const era of ERAS)
     );
   });
 
-for (const era of ERAS)
+for (const era of SAMPLE_ERAS)
   test(`what a server asks the person is put to them, and their answer goes back, ${era}`, async () => {
     const asked: string[] = [];
     const client = newClient(era, { elicitation: { form: {} } });
@@ -402,7 +404,7 @@ for (const era of ERAS)
     );
   });
 
-for (const era of ERAS)
+for (const era of SAMPLE_ERAS)
   test(`instructions, annotations and reasons of errors are kept as far as they are judged, ${era}`, async () => {
     const annotations = { audience: ['user'], priority: 0.5 };
     const script: Script = {

@@ -6,7 +6,7 @@ import { makeAuditLog, sampleEvent } from '../../runtime/audit/testing/audit-log
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { runInProcess } from './testing/run.ts';
 
-const EVENTS = 50_000;
+const EVENTS = process.env.NIGHTLY === undefined ? 20_000 : 50_000;
 /** Ten events share each time stamp, so that pages end between events with the same time. */
 const getTime = (at: number): string =>
   new Date(Date.UTC(2026, 9, 1) + Math.floor(at / 10) * 1_000).toISOString();
@@ -38,7 +38,7 @@ test('any number of events is exported, page by page, and an export continues wh
     ids,
     written.map(({ event_id }) => event_id),
   );
-  assert.match(all.stderr, /50,?000 events exported/);
+  assert.match(all.stderr.replaceAll(',', ''), new RegExp(`${EVENTS} events exported`));
 
   // The cursor of a progress line, with a rebuilt index.
   const cursor = /cursor (\S+)/.exec(all.stderr)?.[1];

@@ -12,7 +12,7 @@ const root = mkdtempSync(join(tmpdir(), 'packs-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
 /** One in so many pairs of skills is tried, and each in the nightly round. */
-const PAIRS_STEP = process.env.NIGHTLY === undefined ? 4 : 1;
+const PAIRS_STEP = process.env.NIGHTLY === undefined ? 12 : 1;
 
 let folders = 0;
 

@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertRuleInput } from './rule.ts';
 import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
-const EVENTS = process.env.NIGHTLY === undefined ? 4_000 : 10_000;
+const EVENTS = process.env.NIGHTLY === undefined ? 2_000 : 10_000;
 const BURSTS = 10;
 const RULES = 50;
 
