@@ -29,7 +29,7 @@ export interface FeatureParts {
 }
 
 /** The enforcement ports that features implement. */
-export type FeaturePorts = Pick<EnforcementPorts, 'resolveApproval'>;
+export type FeaturePorts = Pick<EnforcementPorts, 'resolveApproval' | 'checkTask'>;
 
 /** A feature in one process that answers operations. */
 export interface OpenFeature {

@@ -15,5 +15,6 @@ export * from '../features/memory/operation-list.ts';
 export * from '../features/policy-versions/operation-list.ts';
 export * from '../features/reported-decisions/operation-list.ts';
 export * from '../features/secrets/operation-list.ts';
+export * from '../features/tasks/operation-list.ts';
 export * from '../features/tenants/operation-list.ts';
 export * from '../features/tool-pins/operation-list.ts';

@@ -11,6 +11,7 @@ import { evidenceFeature } from '../features/evidence/feature.ts';
 import { memoryFeature } from '../features/memory/feature.ts';
 import { policyVersionsFeature } from '../features/policy-versions/feature.ts';
 import { secretsFeature } from '../features/secrets/feature.ts';
+import { tasksFeature } from '../features/tasks/feature.ts';
 import { tenantsFeature } from '../features/tenants/feature.ts';
 import { toolPinsFeature } from '../features/tool-pins/feature.ts';
 import type { Feature } from '../operations/feature.ts';
@@ -30,6 +31,7 @@ export const features: readonly Feature[] = [
   memoryFeature,
   policyVersionsFeature,
   secretsFeature,
+  tasksFeature,
   tenantsFeature,
   toolPinsFeature,
 ];

@@ -1,4 +1,4 @@
-import type { CrossingContext } from '../types/index.ts';
+import type { CrossingContext, ViolationType } from '../types/index.ts';
 import type { Restriction } from './restriction.ts';
 
 /**
@@ -8,12 +8,35 @@ import type { Restriction } from './restriction.ts';
 export function findCapabilityRestrictions({
   capability,
 }: Pick<CrossingContext, 'capability'>): readonly Restriction[] {
-  const refusal = capability?.refusal ?? null;
+  return buildRefusalRestrictions(capability?.refusal ?? null, 'identity_violation');
+}
+
+/**
+ * Returns the restrictions that a task places on a call. It restricts and never allows, as a capability token does. A
+ * call outside its task is not what the person asked for, whatever the agent may do.
+ */
+export function findTaskRestrictions({
+  phase,
+  principal,
+  task,
+}: Pick<CrossingContext, 'phase' | 'principal' | 'task'>): readonly Restriction[] {
+  if (phase !== 'request') return [];
+  const isUnchecked = task === undefined && (principal?.task_id ?? null) !== null;
+  return buildRefusalRestrictions(isUnchecked ? UNCHECKED_TASK : (task?.refusal ?? null), 'flow_violation');
+}
+
+/** A task that a call names is never skipped, such as where there is no store. */
+const UNCHECKED_TASK = { rule: 'task.unknown', reason: 'The task of the call cannot be checked here.' };
+
+function buildRefusalRestrictions(
+  refusal: { readonly rule: string; readonly reason: string } | null,
+  type: ViolationType,
+): readonly Restriction[] {
   if (refusal === null) return [];
   const { rule, reason } = refusal;
-  // A failed token lookup is not a violation by the agent.
+  // A failed look-up is not a violation by the agent.
   const violation = rule.startsWith('fault.')
     ? null
-    : ({ type: 'identity_violation', rule, severity: 'high', path: null, reason } as const);
+    : ({ type, rule, severity: 'high', path: null, reason } as const);
   return [{ violation, rule, action: 'block', reason, enforcement: 'enforce' }];
 }

@@ -15,7 +15,7 @@ import type {
   Policy,
   Tag,
 } from '../types/index.ts';
-import { findCapabilityRestrictions } from './capability.ts';
+import { findCapabilityRestrictions, findTaskRestrictions } from './capability.ts';
 import { isDetected, requirePlace, selectDetected } from './classifier-findings.ts';
 import { type ContractMatch, findContractRestrictions, findResultMask } from './contracts.ts';
 import { findIdentityRestrictions } from './identities.ts';
@@ -266,6 +266,7 @@ export function findRestrictions(
   const tags = dataTags.filter((tag) => !isFactTag(tag));
   const identity = [
     ...findCapabilityRestrictions(crossing),
+    ...findTaskRestrictions(crossing),
     ...findIdentityRestrictions(crossing, policy, { tags, findings }),
   ];
   return contract === null

@@ -24,6 +24,7 @@ export function findIdentityRestrictions(
     return [
       ...(isBound ? findToolRestrictions(identity, crossing.tool) : []),
       ...findPersonRestrictions(identity, crossing.principal?.user ?? null),
+      ...(isBound ? findMissingTask(identity, crossing) : []),
       ...findClearanceRestrictions(identity, data),
     ];
   });
@@ -62,6 +63,16 @@ function findPersonRestrictions(identity: AgentIdentity, user: ProvedUser | null
   const who = user === null ? 'the call proves no person' : 'this person is none of them';
   const reason = `The agent \`${agent_id}\` may act for particular people only, and ${who}.`;
   return [buildRestriction('identity.users', reason, enforcement)];
+}
+
+/** A result needs no task, because its call had one. */
+function findMissingTask(
+  { agent_id, require_task, enforcement }: AgentIdentity,
+  { task, phase }: CrossingContext,
+): Restriction[] {
+  if (require_task !== true || task !== undefined || phase !== 'request') return [];
+  const reason = `The agent \`${agent_id}\` may act only for a task, and the call names none (\`context.task_id\`).`;
+  return [buildRestriction('identity.require_task', reason, enforcement)];
 }
 
 function findClearanceRestrictions(identity: AgentIdentity, { tags, findings }: TaggedData): Restriction[] {

@@ -440,6 +440,11 @@ export const identitySchema = buildClosedSchema(
       minItems: 1,
       description: 'Tags that it may see, with their descendants (default: any).',
     },
+    require_task: {
+      type: 'boolean',
+      default: false,
+      description: '`true`: each call must name a task (`context.task_id`).',
+    },
     tenant_id: tenantId,
     enforcement,
     enabled,

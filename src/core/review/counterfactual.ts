@@ -128,6 +128,8 @@ function buildViolationChange(
         rule,
         change: `with \`${tool}\` among the tools of ${formatNameList(listAgentsWithoutTool(crossing, policy))}`,
       };
+    case 'identity.require_task':
+      return { kind: 'identity', rule, change: 'with a task (`context.task_id`) that allows it' };
     case 'identity.clearance_tags': {
       const tags = collectTags(findings, declared).filter((tag) => !isFactTag(tag));
       const lacking = formatNameList(listAgentsWithoutClearance(crossing, policy, tags));

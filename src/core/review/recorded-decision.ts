@@ -22,6 +22,7 @@ import {
   type Severity,
   type Tag,
   type Verdict,
+  type ViolationType,
 } from '../types/index.ts';
 import { type ConditionResults, parseConditionResults, type RecordedResults } from './condition-results.ts';
 import { parseFoundTags } from './found-tags.ts';
@@ -90,6 +91,8 @@ export interface RecordedEvent {
   readonly chain?: readonly string[];
   readonly agent_tier?: AgentTier;
   readonly trace_id?: string;
+  /** The task that the call named; absent if it named none. */
+  readonly task_id?: string;
   readonly policy_hash: string;
   readonly coverage: 'full' | 'partial';
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -176,6 +179,7 @@ function getEnvelope(
   const { calls_last_minute_for_user: callsForUser } = event.metadata;
   const principal = readRecordedPrincipal(event);
   const capability = getCapability(event);
+  const task = getTask(event);
   return {
     boundary,
     phase: (PHASES as readonly unknown[]).includes(phase) ? (phase as Phase) : null,
@@ -192,6 +196,7 @@ function getEnvelope(
     ...(typeof callsForUser === 'number' && { calls_last_minute_for_user: callsForUser }),
     ...(principal !== null && { principal }),
     ...(capability !== undefined && { capability }),
+    ...(task !== undefined && { task }),
     ...(unchangeable === true && { is_unchangeable: true }),
   };
 }
@@ -220,12 +225,27 @@ function readRecordedPrincipal(event: RecordedEvent): Principal | null {
  */
 function getCapability({ metadata }: RecordedEvent): CrossingContext['capability'] {
   const tokenId = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
-  const refused = readTexts(metadata.violations).find((each) =>
-    each.startsWith('identity_violation:capability_token.'),
-  );
-  if (refused === undefined) return tokenId === null ? undefined : { token_id: tokenId, refusal: null };
-  const rule = refused.slice('identity_violation:'.length);
+  const rule = findRefusal(metadata, 'identity_violation', 'capability_token.');
+  if (rule === null) return tokenId === null ? undefined : { token_id: tokenId, refusal: null };
   return { token_id: tokenId, refusal: { rule, reason: 'The capability token was refused.' } };
+}
+
+/** Rebuilds the task of a crossing, as its capability is rebuilt. */
+function getTask({ task_id, metadata }: RecordedEvent): CrossingContext['task'] {
+  const taskId = task_id ?? null;
+  const rule = findRefusal(metadata, 'flow_violation', 'task.');
+  if (rule === null) return taskId === null ? undefined : { task_id: taskId, refusal: null };
+  return { task_id: taskId, refusal: { rule, reason: 'The task was refused.' } };
+}
+
+/** Returns the rule of a recorded violation whose name begins so; `null` if there is none. */
+function findRefusal(
+  metadata: RecordedEvent['metadata'],
+  type: ViolationType,
+  prefix: string,
+): string | null {
+  const found = readTexts(metadata.violations).find((each) => each.startsWith(`${type}:${prefix}`));
+  return found?.slice(type.length + 1) ?? null;
 }
 
 function readEnforcedResult(metadata: RecordedEvent['metadata']): DecisionResult | null {

@@ -53,6 +53,13 @@ export interface Crossing {
     /** Reason why the token does not allow this action; `null` if it does. */
     readonly refusal: { readonly rule: string; readonly reason: string } | null;
   };
+  /** The task that the call names, once it was checked; absent if it names none. */
+  readonly task?: {
+    /** `null` if the task is unknown. */
+    readonly task_id: string | null;
+    /** Reason why the task does not allow this call; `null` if it does. */
+    readonly refusal: { readonly rule: string; readonly reason: string } | null;
+  };
   /** Set if the content is written to an agent's memory (phase `request`) or read from it (phase `response`). */
   readonly memory?: MemoryUse;
   readonly identity_places?: readonly Pick<Finding, 'leaf' | 'start' | 'end'>[];

@@ -170,6 +170,8 @@ export interface AgentIdentity {
   readonly groups?: readonly string[];
   /** Each tag covers its descendants. If empty, any tag. */
   readonly clearance_tags: readonly Tag[];
+  /** Each call must name a task. */
+  readonly require_task?: true;
   readonly tenant_id: string | null;
   readonly enforcement: 'enforce' | 'monitor';
 }

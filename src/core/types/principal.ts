@@ -26,6 +26,8 @@ export interface Principal {
   readonly agent_tier: AgentTier | null;
   /** A tier that the caller only states. It can restrict and never allow. */
   readonly claimed_tier: AgentTier | null;
+  /** The task that the caller names. It can restrict and never allow. */
+  readonly task_id: string | null;
   /** Correlates the events of one request through several services. It proves nothing. */
   readonly trace_id: string | null;
 }
@@ -37,5 +39,6 @@ export const NO_PRINCIPAL: Principal = Object.freeze({
   chain: Object.freeze([]),
   agent_tier: null,
   claimed_tier: null,
+  task_id: null,
   trace_id: null,
 });

@@ -8,6 +8,7 @@ import { costCommands } from '../../features/costs/command-list.ts';
 import { evidenceCommands } from '../../features/evidence/command-list.ts';
 import { qualityCommands } from '../../features/quality/command-list.ts';
 import { secretCommands } from '../../features/secrets/command-list.ts';
+import { taskCommands } from '../../features/tasks/command-list.ts';
 import type { FeatureCommands } from '../../operations/cli-kit/command.ts';
 
 /** All features' commands. */
@@ -22,4 +23,5 @@ export const featureCommands: readonly FeatureCommands[] = [
   evidenceCommands,
   qualityCommands,
   secretCommands,
+  taskCommands,
 ];

@@ -25,6 +25,7 @@ const OPTIONAL_TEXTS = [
   'user_id',
   'user_email',
   'claimed_user',
+  'task_id',
   'trace_id',
 ] as const satisfies readonly (keyof AuditEvent)[];
 const OPTIONAL_LISTS = ['groups', 'chain'] as const satisfies readonly (keyof AuditEvent)[];

@@ -31,6 +31,7 @@ export interface AuditEvent {
   /** The agents that acted, the one next to the person first. */
   readonly chain?: readonly string[];
   readonly agent_tier?: AgentTier;
+  readonly task_id?: string;
   readonly trace_id?: string;
   /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `hashContext` names. */
   readonly context_hash: string;

@@ -27,6 +27,8 @@ export const PERMISSIONS = [
   'incident:read',
   'compliance:report',
   'compliance:verify',
+  'tasks:read',
+  'tasks:create',
   'tenants:read',
   'tenants:manage',
   'alerts:read',
@@ -68,7 +70,12 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
  * The permissions that a credential or a sign-in must prove. A name that a program on this machine states never has
  * them.
  */
-export const PROVED_PERMISSIONS: readonly Permission[] = [...OPERATOR_PERMISSIONS, 'check', 'prompts:speak'];
+export const PROVED_PERMISSIONS: readonly Permission[] = [
+  ...OPERATOR_PERMISSIONS,
+  'check',
+  'prompts:speak',
+  'tasks:create',
+];
 
 /**
  * The permissions on things that belong to no tenant. A user of particular tenants does not get them, whatever the role
@@ -102,6 +109,7 @@ const VIEW: readonly Permission[] = [
   'dashboard:view',
   'incident:read',
   'compliance:report',
+  'tasks:read',
   'tenants:read',
   'alerts:read',
   'intelligence:explain',
@@ -118,11 +126,12 @@ const AGENT_ONLY: readonly Permission[] = ['audit:import', 'memory:use', 'secret
 export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEW,
   auditor: [...VIEW, 'audit:export', 'capabilities:read', 'settings:read'],
-  approver: [...VIEW, 'approvals:decide'],
+  approver: [...VIEW, 'approvals:decide', 'tasks:create'],
   policy_editor: [
     ...VIEW,
     'check',
     'prompts:speak',
+    'tasks:create',
     'intelligence:recommend',
     'intelligence:compliance',
     'intelligence:auto-config',

@@ -114,6 +114,7 @@ function listPrincipalFields({
   chain,
   agent_tier,
   claimed_tier,
+  task_id,
   trace_id,
 }: Principal): Partial<AuditEvent> {
   const tier = agent_tier ?? claimed_tier;
@@ -125,6 +126,7 @@ function listPrincipalFields({
     // An empty chain of a proved person is a direct call.
     ...((user !== null || chain.length > 0) && { chain }),
     ...(tier !== null && { agent_tier: tier }),
+    ...(task_id !== null && { task_id }),
     ...(trace_id !== null && { trace_id }),
   };
 }

@@ -19,6 +19,7 @@ import {
   type SessionNeeds,
 } from './sessions/index.ts';
 import { recordOpening } from './sessions/values.ts';
+import { type CheckedTask, getTaskUse, refuseTask } from './task.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
@@ -61,12 +62,16 @@ export async function decideCrossing(
   const agentBlock = checkAgentBlock(given, ports);
   if (agentBlock !== null) return { ...agentBlock, recorded: recordRuling(agentBlock, 0, context) };
 
+  // Check the task that the call names.
+  const task = await openTask(given, ports);
+  const named = task === null ? given : { ...given, task: task.shown };
+
   // Load conditions.
   const conditions = hasConditions(policy) ? await loadConditionsOrNull(policy) : null;
 
   // Look up what the session and the rules both need.
-  const contract = findContract(given, policy);
-  const needs = findSessionNeeds(given, policy, contract);
+  const contract = findContract(named, policy);
+  const needs = findSessionNeeds(named, policy, contract);
 
   // Judge, call the classifiers, and resolve the approval.
   const approvalContext = extras.self_test
@@ -75,13 +80,54 @@ export async function decideCrossing(
   const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approvalContext);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
-  const decided = await (needs === null
-    ? resolve(given)
-    : decideWithSession(given, needs, resolve, ports, context));
+  const resolved = await (needs === null
+    ? resolve(named)
+    : decideWithSession(named, needs, resolve, ports, context));
+
+  // Count the call for its task.
+  const decided = task === null || extras.self_test ? resolved : await countForTask(resolved, task, ports);
 
   // Record.
   return { ...decided, recorded: recordRuling(decided, scan_ms(), context) };
 }
+
+/** Checks the task that a call names; `null` if it names none. */
+async function openTask(
+  crossing: Crossing,
+  { checkTask = refuseTask }: EnforcementPorts,
+): Promise<CheckedTask | null> {
+  const use = getTaskUse(crossing);
+  if (use === null) return null;
+  return checkTask(use).catch(() => REFUSED_TASK);
+}
+
+const TASK_FAULT = { rule: 'fault.internal', reason: 'The task could not be checked, so it blocks.' };
+const REFUSED_TASK: CheckedTask = {
+  shown: { task_id: null, refusal: TASK_FAULT },
+  count: async () => TASK_FAULT,
+};
+
+/** Counts an allowed call for its task. Blocks it if the task ended meanwhile, or if another call used the rest. */
+async function countForTask(
+  decided: UnrecordedRuling,
+  task: CheckedTask,
+  { policy, onSessionFault }: EnforcementPorts,
+): Promise<UnrecordedRuling> {
+  if (decided.verdict.decision === 'block') return decided;
+  const refusal = await task.count().catch((fault: unknown) => {
+    onSessionFault?.(fault);
+    return UNCOUNTED;
+  });
+  if (refusal === null) return decided;
+  const { crossing } = decided;
+  const verdict = buildBlock({ ...refusal, fault: refusal === UNCOUNTED }, policy);
+  return { crossing: { ...crossing, task: { ...task.shown, refusal } }, verdict, approval: null };
+}
+
+const UNCOUNTED = {
+  rule: 'fault.store',
+  reason: 'The call could not be counted for its task, so it blocks.',
+};
 
 /** Returns the block by the kill switch if it stops an agent that the crossing names, else `null`. */
 export function checkAgentBlock(

@@ -9,6 +9,7 @@ import type { FindAgentBlock } from './agent-list.ts';
 import type { ApprovalResolution, ResolveApproval } from './approval.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import type { SessionPorts } from './sessions/types.ts';
+import type { CheckTask } from './task.ts';
 
 /** The result of `enforce`: the verdict with all that the decision found out, under the id of its event. */
 export interface Ruling extends ApprovalResolution {
@@ -36,6 +37,8 @@ export interface EnforcementPorts extends AuditPorts {
   readonly logged_texts?: LoggedTexts;
   /** Resolves verdicts that require approval; without it they stay blocks. Must not reject. */
   readonly resolveApproval?: ResolveApproval | undefined;
+  /** Checks the tasks that calls name; without it none is known. Rejects for an internal fault only. */
+  readonly checkTask?: CheckTask | undefined;
   /** The classifiers of the operator; absent if none is configured. */
   readonly classifiers?: Classifiers;
   /** Finds agents that an operator has blocked; without it none is. */

@@ -124,6 +124,7 @@ function compareIdentities(was: AgentIdentity, is: AgentIdentity): readonly stri
         (is.clearance_tags.length === 0 || hasMoreTags(was.clearance_tags, is.clearance_tags)),
       'the agent may see more tags',
     ],
+    [was.require_task === true && is.require_task !== true, 'the agent may act without a task'],
   ]);
 }
 

@@ -98,6 +98,7 @@ export function parseIdentity(
     ...(record.users !== undefined && { users: record.users }),
     ...(record.groups !== undefined && { groups: record.groups }),
     clearance_tags: lowercaseTags(record.clearance_tags ?? []),
+    ...(record.require_task === true && { require_task: true as const }),
     tenant_id: record.tenant_id ?? null,
     enforcement: record.enforcement ?? 'enforce',
   };

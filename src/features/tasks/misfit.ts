@@ -1,0 +1,113 @@
+import {
+  addDecimals,
+  type Decimal,
+  formatDecimal,
+  isGreater,
+  parseDecimal,
+} from '../../core/policy/conditions/decimal.ts';
+import { matchesAny } from '../../core/tags.ts';
+import type { Content } from '../../core/types/index.ts';
+import type { TaskUse } from '../../runtime/enforcement/task.ts';
+import { findArgument, listScalars } from './arguments.ts';
+import { listEntriesForTool } from './paths.ts';
+import type { TaskCause, TaskRow } from './types.ts';
+import type { HashValue } from './values.ts';
+
+/** The tolerated clock difference between machines that share a store. */
+const CLOCK_MS = 60_000;
+
+/** The amounts of one call, by path. */
+export type Amounts = Readonly<Record<string, Decimal>>;
+
+const ZERO: Decimal = { units: 0n, scale: 0 };
+
+/** Returns why a task is not valid at this time; `null` if it is. */
+export function findEnd(
+  { revoked_ms, expires_ms, created_ms }: TaskRow,
+  nowMs: number,
+): 'revoked' | 'expired' | 'not_yet_valid' | null {
+  if (revoked_ms !== null) return 'revoked';
+  if (nowMs >= expires_ms) return 'expired';
+  // If the clock was set back, the task would live longer than its time to live.
+  return nowMs < created_ms - CLOCK_MS ? 'not_yet_valid' : null;
+}
+
+/** Returns why a task is not for this caller; `null` if it is. Names are compared exactly. */
+export function findWrongHolder(row: TaskRow, use: TaskUse): 'tenant' | 'agent' | 'user' | null {
+  if (use.tenant_id !== row.tenant_id) return 'tenant';
+  if (use.agent_id !== row.agent_id) return 'agent';
+  return row.user_id === null || use.user_id === row.user_id ? null : 'user';
+}
+
+/** Returns which term of a task a call does not fit; `null` if it fits all. Sums and calls are not checked here. */
+export function findUnfitTerm(
+  row: TaskRow,
+  { tool, content }: TaskUse,
+  hash: HashValue,
+): 'tools' | 'values' | null {
+  if (!matchesAny(readList(row.tools), tool)) return 'tools';
+  const permitted = JSON.parse(row.permitted) as Record<string, readonly string[]>;
+  const fits = listEntriesForTool(permitted, tool).every(({ path, argument, value: hashes }) => {
+    const found = findArgument(content, argument);
+    const scalars = found === undefined ? null : listScalars(found);
+    return scalars?.every((each) => hashes.includes(hash(path, each) ?? '')) ?? false;
+  });
+  return fits ? null : 'values';
+}
+
+/** Returns the amounts that a call adds to the sums of a task; `null` if one is missing, negative, or no number. */
+export function readAmounts(row: TaskRow, tool: string, content: Content): Amounts | null {
+  const amounts: Record<string, Decimal> = {};
+  for (const { path, argument } of listEntriesForTool(readAmountTexts(row.sums), tool)) {
+    const amount = readAmount(findArgument(content, argument));
+    if (amount === null || amount.units < 0n) return null;
+    amounts[path] = amount;
+  }
+  return amounts;
+}
+
+function readAmount(value: unknown): Decimal | null {
+  if (typeof value === 'string') return parseDecimal(value);
+  const isExact = typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  return isExact ? parseDecimal(String(value)) : null;
+}
+
+/** Returns the sums and the number of calls after one more call; the exceeded limit if there is one. */
+export function addCall(
+  row: TaskRow,
+  amounts: Amounts,
+): Pick<TaskRow, 'calls' | 'spent'> | Extract<TaskCause, 'calls' | 'sums'> {
+  if (row.calls_max !== null && row.calls >= row.calls_max) return 'calls';
+  const limits = readAmountTexts(row.sums);
+  const spent = { ...readAmountTexts(row.spent) };
+  for (const [path, amount] of Object.entries(amounts)) {
+    const sum = addDecimals(parseDecimal(spent[path] ?? '0') ?? ZERO, amount);
+    const limit = parseDecimal(limits[path] ?? '0') ?? ZERO;
+    if (isGreater(sum, limit)) return 'sums';
+    spent[path] = formatDecimal(sum);
+  }
+  return { calls: row.calls + 1, spent: JSON.stringify(spent) };
+}
+
+function readAmountTexts(text: string): Readonly<Record<string, string>> {
+  return JSON.parse(text) as Record<string, string>;
+}
+
+export function readList(text: string): readonly string[] {
+  return JSON.parse(text) as readonly string[];
+}
+
+/** The message of each cause, for the agent that named the task. */
+export const CAUSE_MESSAGES: Readonly<Record<TaskCause, string>> = {
+  unknown: 'The task is not known.',
+  revoked: 'The task was revoked.',
+  expired: 'The task has expired.',
+  not_yet_valid: 'The task is from later than now: a clock is wrong.',
+  tenant: 'The task is for another tenant.',
+  agent: 'The task is for another agent.',
+  user: 'The task is for a person whom this call does not prove.',
+  tools: 'The task does not allow this tool.',
+  values: 'The task does not allow one of these argument values.',
+  sums: 'The call would exceed a sum of the task.',
+  calls: 'The calls of the task are used up.',
+};

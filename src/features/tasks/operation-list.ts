@@ -1,0 +1,2 @@
+/** The feature's operations. */
+export { tasksCreate, tasksDelegate, tasksList, tasksRevoke, tasksShow } from './operations.ts';

@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import { StoreFailure } from '../../platform/store/failure.ts';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
+import { type AuditPorts, buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import type { CheckedTask, TaskUse } from '../../runtime/enforcement/task.ts';
+import {
+  type Amounts,
+  addCall,
+  CAUSE_MESSAGES,
+  findEnd,
+  findUnfitTerm,
+  findWrongHolder,
+  readAmounts,
+  readList,
+} from './misfit.ts';
+import { findWiderTerm } from './narrowing.ts';
+import { tasks } from './tables.ts';
+import type { TaskCause, TaskFilter, TaskRecord, TaskRequest, TaskRow, Tasks, TaskTerms } from './types.ts';
+import { openTaskHash } from './values.ts';
+
+export interface TaskParts {
+  readonly store: () => Promise<Store>;
+  /** Returns the active policy, the clock and the journal. */
+  readonly ports: () => Pick<AuditPorts, 'policy' | 'now_ms' | 'record'>;
+  /** The secret from which the keys of hashes are derived. */
+  readonly secret: string;
+}
+
+export const TTL_DEFAULT_MS = 3_600_000;
+export const TTL_MAX_MS = 86_400_000;
+/** Tasks that may be active at one time. */
+const ACTIVE_MAX = 100_000;
+/** Tasks in a line of delegation, the first one included. */
+const DEPTH_MAX = 8;
+
+type Db = Kysely<StoreTables> | Transaction<StoreTables>;
+
+/** Opens the tasks for one process over the shared store. */
+export function openTasks(parts: TaskParts): Tasks {
+  const { store, ports } = parts;
+  const db = async () => (await store()).db;
+  const getRecord = (row: TaskRow | undefined) =>
+    row === undefined ? null : buildRecord(row, ports().now_ms());
+  const find = async (taskId: string) => getRecord((await readLine(await db(), taskId))[0]);
+  return {
+    create: (request) => createTask({ ...request, parent: null }, parts),
+    delegate: async (parent, request) => {
+      const line = await readLine(await db(), parent.task_id);
+      const [row] = line;
+      if (row === undefined || line.length >= DEPTH_MAX)
+        return { path: 'task_id', message: `was delegated ${DEPTH_MAX} times, which is the limit` };
+      const terms: TaskTerms = {
+        tools: request.tools ?? readList(row.tools),
+        values: request.values ?? {},
+        sums: request.sums ?? (JSON.parse(row.sums) as Record<string, string>),
+        calls_max: request.calls_max ?? row.calls_max,
+      };
+      const wider = findWiderTerm(terms, row, openTaskHash(parts.secret, row.task_id));
+      if (wider !== null) return wider;
+      const { tenant_id, user_id } = row;
+      return createTask({ ...request, ...terms, tenant_id, user_id, parent: row }, parts);
+    },
+    find,
+    list: async (filter) => listRecords(await db(), filter, ports().now_ms()),
+    revoke: async (taskId, by) => {
+      const nowMs = ports().now_ms();
+      const ended = await (await db())
+        .updateTable('tasks')
+        .set({ revoked_ms: nowMs, revoked_by: by })
+        .where('task_id', '=', taskId)
+        .where('revoked_ms', 'is', null)
+        .executeTakeFirst();
+      const record = await find(taskId);
+      if (record !== null && ended.numUpdatedRows === 1n)
+        await recordChange(record, 'task_revoke', by, parts, 'The task was revoked, but');
+      return record;
+    },
+    check: (use) => checkTask(use, parts),
+  };
+}
+
+/** Reads a task and those that it was delegated from, itself first. Empty if one of them is missing. */
+async function readLine(db: Db, taskId: string): Promise<readonly TaskRow[]> {
+  const line: TaskRow[] = [];
+  for (let next: string | null = taskId; next !== null; ) {
+    const row: TaskRow | undefined = await db
+      .selectFrom('tasks')
+      .selectAll()
+      .where('task_id', '=', next)
+      .executeTakeFirst();
+    if (row === undefined || line.length >= DEPTH_MAX) return [];
+    line.push(row);
+    next = row.parent_id;
+  }
+  return line;
+}
+
+interface NewTask extends TaskRequest {
+  readonly parent: TaskRow | null;
+}
+
+async function createTask(request: NewTask, parts: TaskParts): Promise<TaskRecord | null> {
+  const { parent, ttl_ms, values, tools, sums, ...own } = request;
+  const nowMs = parts.ports().now_ms();
+  const taskId = `tsk_${randomBytes(12).toString('hex')}`;
+  const hash = openTaskHash(parts.secret, taskId);
+  const permitted = Object.fromEntries(
+    Object.entries(values).map(([path, list]) => [path, list.flatMap((each) => hash(path, each) ?? [])]),
+  );
+  const endMs = nowMs + Math.min(ttl_ms ?? TTL_DEFAULT_MS, TTL_MAX_MS);
+  const row: TaskRow = {
+    task_id: taskId,
+    ...{ tenant_id: own.tenant_id, agent_id: own.agent_id, user_id: own.user_id },
+    parent_id: parent?.task_id ?? null,
+    tools: JSON.stringify(tools),
+    permitted: JSON.stringify(permitted),
+    sums: JSON.stringify(sums),
+    spent: '{}',
+    ...{ calls_max: own.calls_max, calls: 0, created_by: own.created_by, created_ms: nowMs },
+    expires_ms: Math.min(endMs, parent?.expires_ms ?? endMs),
+    ...{ revoked_by: null, revoked_ms: null },
+  };
+  const { db } = await parts.store();
+  if ((await countActive(db, nowMs)) >= ACTIVE_MAX) return null;
+  await db.insertInto('tasks').values(row).execute();
+  const record = buildRecord(row, nowMs);
+  try {
+    const phase = parent === null ? 'task_create' : 'task_delegate';
+    await recordChange(record, phase, own.created_by, parts, 'No task was created:');
+  } catch (error) {
+    await db.deleteFrom('tasks').where('task_id', '=', taskId).execute();
+    throw error;
+  }
+  return record;
+}
+
+async function countActive(db: Db, nowMs: number): Promise<number> {
+  const { active } = await db
+    .selectFrom('tasks')
+    .select((row) => row.fn.countAll<number>().as('active'))
+    .where('expires_ms', '>', nowMs)
+    .where('revoked_ms', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(active);
+}
+
+async function listRecords(db: Db, filter: TaskFilter, nowMs: number): Promise<TaskRecord[]> {
+  const { agent_ids, tenant_ids, status, limit } = filter;
+  if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
+  let query = db.selectFrom('tasks').selectAll();
+  if (agent_ids !== undefined) query = query.where('agent_id', 'in', agent_ids);
+  if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', tenant_ids);
+  if (status !== undefined) query = query.where('revoked_ms', status === 'revoked' ? 'is not' : 'is', null);
+  if (status === 'active') query = query.where('expires_ms', '>', nowMs);
+  if (status === 'expired') query = query.where('expires_ms', '<=', nowMs);
+  const rows = await query.orderBy('created_ms', 'desc').orderBy('task_id', 'desc').limit(limit).execute();
+  return rows.map((row) => buildRecord(row, nowMs));
+}
+
+function buildRecord(row: TaskRow, nowMs: number): TaskRecord {
+  return {
+    ...tasks.show(row),
+    status: row.revoked_ms !== null ? 'revoked' : nowMs >= row.expires_ms ? 'expired' : 'active',
+    arguments: Object.keys(JSON.parse(row.permitted) as object),
+  };
+}
+
+/** Checks a call against a task and all tasks that it was delegated from. */
+async function checkTask(use: TaskUse, parts: TaskParts): Promise<CheckedTask> {
+  try {
+    const { db } = await parts.store();
+    const line = await readLine(db, use.task_id);
+    const nowMs = parts.ports().now_ms();
+    const cause = findLineMisfit(line, use, nowMs, parts);
+    if (cause !== null) return buildRefusal(line[0]?.task_id ?? null, cause);
+    return {
+      shown: { task_id: use.task_id, refusal: null },
+      count: async () => {
+        const failed = await countCall(await parts.store(), line, use, parts.ports().now_ms());
+        return failed === null ? null : buildReason(failed);
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    const reason = 'The task could not be checked, because the store is not available.';
+    const refusal = { rule: 'fault.store', reason };
+    return { shown: { task_id: null, refusal }, count: async () => refusal };
+  }
+}
+
+function buildRefusal(taskId: string | null, cause: TaskCause): CheckedTask {
+  const refusal = buildReason(cause);
+  return { shown: { task_id: taskId, refusal }, count: async () => refusal };
+}
+
+function buildReason(cause: TaskCause) {
+  return { rule: `task.${cause}`, reason: CAUSE_MESSAGES[cause] };
+}
+
+function findLineMisfit(
+  line: readonly TaskRow[],
+  use: TaskUse,
+  nowMs: number,
+  { secret }: TaskParts,
+): TaskCause | null {
+  const [own] = line;
+  if (own === undefined) return 'unknown';
+  const wrong = findWrongHolder(own, use);
+  if (wrong !== null) return wrong;
+  for (const row of line) {
+    const cause = findEnd(row, nowMs) ?? findUnfitTerm(row, use, openTaskHash(secret, row.task_id));
+    if (cause !== null) return cause;
+    const amounts = readAmounts(row, use.tool, use.content);
+    const counted = amounts === null ? 'sums' : addCall(row, amounts);
+    if (typeof counted === 'string') return counted;
+  }
+  return null;
+}
+
+/** Ends the transaction of `countCall`. */
+class CallRefused extends Error {
+  readonly cause_name: TaskCause;
+
+  constructor(cause: TaskCause) {
+    super(cause);
+    this.cause_name = cause;
+  }
+}
+
+/** Counts an allowed call for all tasks of a line, or for none. Returns why it cannot be counted, else `null`. */
+async function countCall(
+  store: Store,
+  line: readonly TaskRow[],
+  { tool, content }: TaskUse,
+  nowMs: number,
+): Promise<TaskCause | null> {
+  const amounts = new Map(line.map((row) => [row.task_id, readAmounts(row, tool, content) ?? {}]));
+  // In the order of their ids, so that two calls that share some tasks do not deadlock.
+  const ids = [...amounts.keys()].sort();
+  try {
+    await store.transaction(async (trx) => {
+      for (const id of ids) await countOne(trx, id, amounts.get(id)!, nowMs);
+    });
+    return null;
+  } catch (error) {
+    if (error instanceof CallRefused) return error.cause_name;
+    throw error;
+  }
+}
+
+async function countOne(
+  trx: Transaction<StoreTables>,
+  taskId: string,
+  amounts: Amounts,
+  nowMs: number,
+): Promise<void> {
+  const row = await trx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) throw new CallRefused('unknown');
+  const end = findEnd(row, nowMs);
+  if (end !== null) throw new CallRefused(end);
+  const counted = addCall(row, amounts);
+  if (typeof counted === 'string') throw new CallRefused(counted);
+  await trx.updateTable('tasks').set(counted).where('task_id', '=', taskId).execute();
+}
+
+/** Writes an event; a failure becomes an `Unavailable` with a fixed message. */
+async function recordChange(
+  record: TaskRecord,
+  phase: 'task_create' | 'task_delegate' | 'task_revoke',
+  callerId: string,
+  { ports }: TaskParts,
+  what: string,
+): Promise<void> {
+  const { policy, now_ms, record: write } = ports();
+  const atMs = now_ms();
+  const event = buildServiceEvent({
+    event_id: createEventId(atMs),
+    now_ms: atMs,
+    phase,
+    done: true,
+    reason: REASONS[phase],
+    caller_id: callerId,
+    policy_hash: policy.hash,
+    about: { tenant_id: record.tenant_id, agent_id: record.agent_id },
+    metadata: {
+      task_id: record.task_id,
+      ...(record.parent_id !== null && { task_parent_id: record.parent_id }),
+      task_tools: [...record.tools],
+      task_arguments: [...record.arguments],
+      expires_at: record.expires_at,
+    },
+  });
+  try {
+    await write(event);
+  } catch (fault) {
+    throw new Unavailable(`${what} it could not be written to the audit journal.`, fault);
+  }
+}
+
+const REASONS = {
+  task_create: 'A task was created.',
+  task_delegate: 'A task was delegated.',
+  task_revoke: 'A task was revoked.',
+} as const;

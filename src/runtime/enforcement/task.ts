@@ -1,0 +1,50 @@
+import type { Crossing } from '../../core/types/index.ts';
+
+/** The result of a task, as a crossing carries it. */
+export type CrossingTask = NonNullable<Crossing['task']>;
+
+/** A tool call that names a task. */
+export interface TaskUse {
+  readonly task_id: string;
+  readonly tenant_id: string;
+  /** The agent that acts. */
+  readonly agent_id: string;
+  /** The proved person; `null` if none is. */
+  readonly user_id: string | null;
+  readonly tool: string;
+  readonly content: Crossing['content'];
+}
+
+/** A task that was checked for one call. */
+export interface CheckedTask {
+  readonly shown: CrossingTask;
+  /**
+   * Counts the call, which was allowed. Returns the refusal if the task ended or was used up meanwhile, else `null`.
+   * @throws StoreFailure
+   */
+  readonly count: () => Promise<CrossingTask['refusal']>;
+}
+
+/** Checks whether a task permits a call. Rejects for an internal fault only; an unreachable store is a refusal. */
+export type CheckTask = (use: TaskUse) => Promise<CheckedTask>;
+
+/** Refuses every task. A service without tasks uses it. */
+export const refuseTask: CheckTask = async () => {
+  const refusal = { rule: 'task.unknown', reason: 'This service has no tasks.' };
+  return { shown: { task_id: null, refusal }, count: async () => refusal };
+};
+
+/** Returns the use of a task that a crossing asks for; `null` if it is no tool call, or names no task. */
+export function getTaskUse(crossing: Crossing): TaskUse | null {
+  const { boundary, phase, tool, content, tenant_id, agent_id, source_agent_id, principal } = crossing;
+  const taskId = principal?.task_id ?? null;
+  if (taskId === null || tool === null || boundary !== 'action' || phase !== 'request') return null;
+  return {
+    task_id: taskId,
+    tenant_id,
+    agent_id: source_agent_id ?? agent_id,
+    user_id: principal?.user?.user_id ?? null,
+    tool,
+    content,
+  };
+}
