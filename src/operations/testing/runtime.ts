@@ -123,6 +123,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     presentCapability: buildPresentCapability(() => runtime.capabilities()),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    tasks: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },
     note: openNoteWriter(ports.record),
     memory: async () =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectRows } from '../../core/testing/expect-rows.ts';
+import { NO_PRINCIPAL } from '../../core/types/index.ts';
 import {
   buildExampleCrossing,
   buildExamplePorts,
@@ -10,6 +11,7 @@ import {
 } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { enforce } from './enforce.ts';
+import type { CheckTask } from './task.ts';
 import type { Ruling } from './types.ts';
 
 test('a ruling is given when its event is durable, and not before', async () => {
@@ -106,4 +108,58 @@ test('every ruling is observed with the time that judging took', async () => {
   assert.equal(seen[0]!.ruling, ruling);
   assert.equal(seen[0]!.endpoint, 'guard_output');
   assert.ok(seen[0]!.seconds > 0 && seen[0]!.seconds < 10);
+});
+
+const TASK_CALL = buildExampleCrossing('hello', {
+  boundary: 'action',
+  phase: 'request',
+  tool: 'notes',
+  principal: { ...NO_PRINCIPAL, task_id: 'tsk_0123456789abcdef01234567' },
+});
+const TASK_RULE = { rule: 'task.calls', reason: 'The calls of the task are used up.' };
+
+/** Returns a task that allows a call, refuses it, or is used up when the call is counted; and the number of counts. */
+function openExampleTask(refusals: { readonly checked?: boolean; readonly counted?: boolean }) {
+  const counts: string[] = [];
+  const checkTask: CheckTask = async ({ tool, task_id }) => ({
+    shown: { task_id, refusal: refusals.checked === true ? TASK_RULE : null },
+    count: async () => {
+      counts.push(tool);
+      return refusals.counted === true ? TASK_RULE : null;
+    },
+  });
+  return { checkTask, counts };
+}
+
+test('a call is counted for its task when it is allowed', async () => {
+  const events: AuditEvent[] = [];
+  const check = async (refusals: Parameters<typeof openExampleTask>[0], call = TASK_CALL) => {
+    const { checkTask, counts } = openExampleTask(refusals);
+    const ports = buildExamplePorts(events, { checkTask });
+    const { verdict } = await enforce(call, caller, 'intercept_tool', ports);
+    return [verdict.rule, verdict.violations.map(({ type }) => type), counts.length];
+  };
+  assert.deepEqual(await check({}), ['default.allow', [], 1]);
+  assert.deepEqual(await check({ checked: true }), ['task.calls', ['flow_violation'], 0]);
+  assert.deepEqual(await check({ counted: true }), ['task.calls', ['flow_violation'], 1]);
+  const blocked = { ...TASK_CALL, content: { kind: 'text', text: `Use key ${SECRET}` } } as const;
+  assert.equal((await check({}, blocked)).at(-1), 0);
+  assert.deepEqual(new Set(events.map(({ task_id }) => task_id)), new Set([TASK_CALL.principal?.task_id]));
+});
+
+test('a task that cannot be checked or counted blocks the call', async () => {
+  const failing = async () => Promise.reject(new Error('broken'));
+  const ruleWith = async (checkTask?: CheckTask) => {
+    const { verdict } = await enforce(
+      TASK_CALL,
+      caller,
+      'intercept_tool',
+      buildExamplePorts([], { checkTask }),
+    );
+    return verdict.rule;
+  };
+  assert.equal(await ruleWith(), 'task.unknown');
+  assert.equal(await ruleWith(failing), 'fault.internal');
+  const uncounted: CheckTask = async () => ({ shown: { task_id: null, refusal: null }, count: failing });
+  assert.equal(await ruleWith(uncounted), 'fault.store');
 });

@@ -1,3 +1,4 @@
+import { findTaskRestrictions } from '../../core/decision/capability.ts';
 import { findContract } from '../../core/decision/contracts.ts';
 import { explainDenial } from '../../core/decision/denial-help.ts';
 import { usesValues } from '../../core/flow/uses-values.ts';
@@ -119,9 +120,10 @@ async function countForTask(
     return UNCOUNTED;
   });
   if (refusal === null) return decided;
-  const { crossing } = decided;
-  const verdict = buildBlock({ ...refusal, fault: refusal === UNCOUNTED }, policy);
-  return { crossing: { ...crossing, task: { ...task.shown, refusal } }, verdict, approval: null };
+  const crossing = { ...decided.crossing, task: { ...task.shown, refusal } };
+  const violations = findTaskRestrictions(crossing).flatMap(({ violation }) => violation ?? []);
+  const block = buildBlock({ ...refusal, fault: refusal === UNCOUNTED }, policy);
+  return { crossing, verdict: { ...block, violations }, approval: null };
 }
 
 const UNCOUNTED = {
