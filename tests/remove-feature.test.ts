@@ -61,7 +61,9 @@ const CONFIG = `policies:
 test('the service answers without removable features', async () => {
   const names = listRemovable();
   assert.ok(
-    ['accounts', 'agent-blocks', 'capabilities', 'memory', 'tenants'].every((each) => names.includes(each)),
+    ['accounts', 'agent-blocks', 'capabilities', 'memory', 'tasks', 'tenants'].every((each) =>
+      names.includes(each),
+    ),
     `${names}`,
   );
   // `alerts` and `evidence`, which need `approvals`, are among them.
@@ -81,6 +83,11 @@ test('the service answers without removable features', async () => {
     assert.partialDeepStrictEqual(await decide(service, '/v1/intercept/tool', withToken), {
       decision: 'block',
       rule: 'capability_token.unknown',
+    });
+    const inTask = { ...TOOL_CALL, context: { task_id: `tsk_${'0'.repeat(24)}` } };
+    assert.partialDeepStrictEqual(await decide(service, '/v1/intercept/tool', inTask), {
+      decision: 'block',
+      rule: 'task.unknown',
     });
     // The agents' block list works without the feature that writes it.
     writeFileSync(join(service.state_dir, 'blocked-agents.json'), '["rogue"]', { mode: 0o600 });
@@ -124,6 +131,7 @@ const WITHOUT_COMMANDS = [
   'quality',
   'reported-decisions',
   'secrets',
+  'tasks',
 ];
 
 for (const name of WITHOUT_COMMANDS)

@@ -19,6 +19,8 @@ export interface Context {
    * for it.
    */
   readonly user_id?: string | null;
+  /** The task that the transport names (`x-service-task`); absent if it names none. */
+  readonly task_id?: string;
   /** The trace that the transport names (`traceparent`); absent if it names none. */
   readonly trace_id?: string;
   /** The browser that calls an operation with `browser`; absent for other transports. */

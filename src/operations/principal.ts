@@ -9,6 +9,7 @@ export interface StatedPrincipal {
   readonly user_id?: string | null | undefined;
   readonly chain?: readonly string[] | null | undefined;
   readonly agent_tier?: Principal['claimed_tier'] | undefined;
+  readonly task_id?: string | null | undefined;
   readonly trace_id?: string | null | undefined;
 }
 
@@ -29,6 +30,7 @@ export function resolvePrincipal(stated: StatedPrincipal, context: Context): Pri
     chain: caller.chain ?? resolveStatedChain(stated.chain ?? [], context),
     agent_tier: caller.agent_tier ?? null,
     claimed_tier: resolveStatedTier(stated.agent_tier ?? null, context),
+    task_id: dropBlank(stated.task_id) ?? context.task_id ?? null,
     trace_id: dropBlank(stated.trace_id) ?? context.trace_id ?? null,
   };
   const { chain, ...names } = principal;

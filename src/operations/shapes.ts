@@ -77,6 +77,10 @@ const principalProperties = {
       description: 'The way in which the agent runs. Without proof by the credential it can only restrict.',
     }),
   ),
+  task_id: Type.Optional({
+    ...name,
+    description: 'The task that a call belongs to, `tsk_…`. A call that does not fit it is blocked.',
+  }),
   trace_id: Type.Optional({ ...name, description: 'Correlates events (default: that of `traceparent`).' }),
 } as const;
 

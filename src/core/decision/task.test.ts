@@ -11,7 +11,10 @@ const policy = compilePolicy({
   documents: [
     {
       file: 'agents.yaml',
-      text: 'version: v1alpha1\nagents:\n  - {agent_id: bound, require_task: true}\n  - {agent_id: free}\n',
+      value: {
+        version: 'v1alpha1',
+        agents: [{ agent_id: 'bound', require_task: true }, { agent_id: 'free' }],
+      },
     },
   ],
   settings: {
@@ -86,11 +89,18 @@ test('a replayed refusal is refused again', () => {
     task_id: TASK_ID,
     policy_hash: policy.hash,
     coverage: 'full' as const,
-    metadata: { phase: 'request', violations: [`flow_violation:${REFUSAL.rule}`] },
+    metadata: {
+      endpoint: 'intercept_tool',
+      phase: 'request',
+      violations: [`flow_violation:${REFUSAL.rule}`],
+    },
   };
-  const read = readRecordedDecision(event);
-  assert.ok('crossing' in read);
+  const read = readRecordedDecision(event, 0);
+  assert.ok(typeof read === 'object');
   assert.equal(read.crossing.task?.refusal?.rule, REFUSAL.rule);
-  const allowed = readRecordedDecision({ ...event, metadata: { phase: 'request', violations: [] } });
-  assert.ok('crossing' in allowed && allowed.crossing.task?.refusal === null);
+  const allowed = readRecordedDecision(
+    { ...event, metadata: { endpoint: 'intercept_tool', phase: 'request', violations: [] } },
+    0,
+  );
+  assert.ok(typeof allowed === 'object' && allowed.crossing.task?.refusal === null);
 });

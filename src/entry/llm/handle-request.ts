@@ -9,7 +9,7 @@ import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { ErrorLog } from '../web/errors.ts';
-import { createDisconnectSignal, readNameHeader, readTraceId } from '../web/routes.ts';
+import { createDisconnectSignal, readNameHeader, readWorkContext } from '../web/routes.ts';
 import { formatDenial, formatFault, formatRefusal } from './errors.ts';
 import type { LlmRoute } from './routes.ts';
 import { writeModelResponse } from './write-response.ts';
@@ -163,7 +163,7 @@ function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
       request_id: request.id,
       tenant_id: readHeader(request, 'x-service-tenant'),
       user_id: readHeader(request, 'x-service-user'),
-      ...readTraceId(request),
+      ...readWorkContext(request),
     },
   );
   const sourceAgentId = agent_id === 'unknown' ? null : agent_id;

@@ -7,7 +7,7 @@ import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { STATUS } from '../web/errors.ts';
 import { buildGuardedRoute, type GuardedRoute, type RoutePorts } from '../web/guarded-route.ts';
-import { createDisconnectSignal, readNameHeader, readTraceId } from '../web/routes.ts';
+import { createDisconnectSignal, readNameHeader, readWorkContext } from '../web/routes.ts';
 import type { McpRequestHandler } from './server/web.ts';
 
 const TOOLS = '/mcp';
@@ -57,7 +57,7 @@ function addRoute(
         request_id: request.id,
         tenant_id: readNameHeader(request, 'x-service-tenant'),
         user_id: readNameHeader(request, 'x-service-user'),
-        ...readTraceId(request),
+        ...readWorkContext(request),
       };
       const opened = await requireInstalled(web.open);
       return reply.send(await run(() => opened.fetch(request, createDisconnectSignal(reply), requested)));

@@ -54,7 +54,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         request_id: request.id,
         tenant_id: readNameHeader(request, 'x-service-tenant'),
         ...(namedUser && { user_id: readNameHeader(request, 'x-service-user') }),
-        ...readTraceId(request),
+        ...readWorkContext(request),
         ...(operation.calls_models === true && { llm: ports.llm }),
         ...(operation.browser === true && { browser: browserOf(request, reply) }),
         signal: () => createDisconnectSignal(reply),
@@ -156,11 +156,12 @@ export function readNameHeader(
 
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** Returns the trace of a request (W3C Trace Context); empty if it names none. */
-export function readTraceId({ headers }: FastifyRequest): { readonly trace_id?: string } {
-  const { traceparent } = headers;
+/** Returns the task (`x-service-task`) and the trace (W3C Trace Context) that the headers of a request name. */
+export function readWorkContext(request: FastifyRequest): Pick<Context, 'task_id' | 'trace_id'> {
+  const { traceparent } = request.headers;
   const traceId = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
-  return traceId === undefined ? {} : { trace_id: traceId };
+  const taskId = readNameHeader(request, 'x-service-task');
+  return { ...(traceId !== undefined && { trace_id: traceId }), ...(taskId !== null && { task_id: taskId }) };
 }
 
 /** Formats a verdict that blocks because of an internal error, with the status of an internal error. */

@@ -18,7 +18,10 @@ import { readRefusal } from '../../web/errors.ts';
 import { createToolServer } from './server.ts';
 
 /** The authenticated caller and the other parts of the request context. */
-export type McpCallContext = Pick<Context, 'caller' | 'request_id' | 'tenant_id' | 'trace_id' | 'user_id'>;
+export type McpCallContext = Pick<
+  Context,
+  'caller' | 'request_id' | 'task_id' | 'tenant_id' | 'trace_id' | 'user_id'
+>;
 
 export interface McpRequestHandler {
   /** Answers a request whose body has been read. */

@@ -1,0 +1,182 @@
+/** Tasks on the real service: the permissions of callers, the seams that name a task, and two workers. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { root, runProgram } from './support/checkout.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const KEYS = {
+  plain: ['svc', 'key', 'p'.repeat(43)].join('_'),
+  orchestrator: ['svc', 'key', 'o'.repeat(43)].join('_'),
+  ada: ['svc', 'key', 'a'.repeat(43)].join('_'),
+};
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+let service: TestService;
+
+before(async () => {
+  service = await startTestService({
+    workers: 2,
+    config: {
+      auth: {
+        api_keys: [
+          { id: 'plain', sha256: sha256(KEYS.plain) },
+          { id: 'ada', sha256: sha256(KEYS.ada), may_act_for: ['ada'] },
+          { id: 'orchestrator', sha256: sha256(KEYS.orchestrator), permissions: ['check', 'tasks:create'] },
+        ],
+      },
+    },
+    files: {
+      'agents/bound.yaml':
+        'version: v1alpha1\nagents:\n  - {agent_id: bound, require_task: true}\n  - {agent_id: support}\n  - {agent_id: refunder}\n',
+    },
+  });
+});
+after(() => service.stop());
+
+interface Reply {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes.
+  readonly json: any;
+}
+
+async function ask(path: string, credential: string | null, body?: object, headers = {}): Promise<Reply> {
+  const answer = await fetch(`${service.url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      ...(credential !== null && { authorization: `Bearer ${credential}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, json: await answer.json() };
+}
+
+const operator = () => readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+
+const TASK = {
+  agent_id: 'support',
+  tools: ['refund', 'tickets.*'],
+  values: { 'refund.customer': ['cus_1042'] },
+  sums: { 'refund.amount': '500' },
+};
+const REFUND = { customer: 'cus_1042', amount: 1 };
+
+async function create(request: object = {}): Promise<string> {
+  const { status, json } = await ask('/v1/tasks', KEYS.orchestrator, { ...TASK, ...request });
+  assert.equal(status, 200, JSON.stringify(json));
+  return json.task_id;
+}
+
+/** Makes a call, and returns the rule that decides. */
+async function call(
+  taskId: string | null,
+  input: object,
+  more: object = {},
+  credential: string | null = null,
+) {
+  const context = taskId === null ? {} : { context: { task_id: taskId } };
+  const body = { tool: 'refund', agent_id: 'support', input, ...context, ...more };
+  const { json } = await ask('/v1/intercept/tool', credential, body);
+  return json.rule ?? json.code;
+}
+
+test('a task is created by those who may, and by no others', async () => {
+  const taskId = await create();
+  const routes: readonly (readonly [path: string, body: object | undefined, may: readonly string[]])[] = [
+    ['/v1/tasks', TASK, ['orchestrator']],
+    [`/v1/tasks/${taskId}/revoke`, {}, ['orchestrator']],
+    ['/v1/tasks', undefined, []],
+    [`/v1/tasks/${taskId}`, undefined, []],
+  ];
+  for (const [path, body, may] of routes) {
+    for (const [who, credential] of Object.entries({ loopback: null, ...KEYS })) {
+      const { status } = await ask(path, credential, body);
+      assert.equal(status, may.includes(who) ? 200 : 403, `${who} ${path} ${body === undefined}`);
+    }
+    assert.equal((await ask(path, operator(), body)).status, 200, path);
+  }
+});
+
+test('a call must fit the task that it names', async () => {
+  const taskId = await create();
+  assert.equal(await call(taskId, REFUND), 'default.allow');
+  assert.equal(await call(null, { ...REFUND, customer: 'cus_1' }), 'default.allow');
+  assert.equal(await call(taskId, { ...REFUND, customer: 'cus_1' }), 'task.values');
+  assert.equal(await call(taskId, {}, { tool: 'payout' }), 'task.tools');
+  assert.equal(await call('tsk_000000000000000000000000', REFUND), 'task.unknown');
+  assert.equal(await call('my task', REFUND), 'task.unknown');
+  const body = { tool: 'payout', agent_id: 'support', input: {} };
+  const { json } = await ask('/v1/intercept/tool', null, body, { 'x-service-task': taskId });
+  assert.deepEqual(
+    [json.rule, json.decision, json.violations.map(({ type }: { type: string }) => type)],
+    ['task.tools', 'block', ['flow_violation']],
+  );
+  const { json: events } = await ask('/v1/audit/query', operator(), { limit: 1 });
+  assert.equal(events.events[0].task_id, taskId);
+  assert.ok(!JSON.stringify(await ask(`/v1/tasks/${taskId}`, operator())).includes('cus_1042'));
+});
+
+test('a task for a person is for calls that prove that person', async () => {
+  const taskId = await create({ user_id: 'ada' });
+  const as = (user: string) => ({ context: { task_id: taskId, user_id: user } });
+  assert.equal(await call(null, REFUND, as('ada'), KEYS.ada), 'default.allow');
+  assert.equal(await call(null, REFUND, as('ada'), KEYS.plain), 'task.user');
+  assert.equal(await call(null, REFUND, as('bob'), KEYS.ada), 'task.user');
+});
+
+test('an agent that needs a task is blocked without one', async () => {
+  const taskId = await create({ agent_id: 'bound' });
+  assert.equal(await call(null, REFUND, { agent_id: 'bound' }), 'identity.require_task');
+  assert.equal(await call(taskId, REFUND, { agent_id: 'bound' }), 'default.allow');
+});
+
+test('the sum of a task holds over workers and delegations', async () => {
+  const taskId = await create();
+  const { json: child } = await ask(`/v1/tasks/${taskId}/delegate`, null, {
+    agent_id: 'support',
+    to_agent_id: 'refunder',
+    sums: { 'refund.amount': '300' },
+  });
+  const rules = await Promise.all(
+    Array.from({ length: 24 }, (_, at) =>
+      at % 2 === 0
+        ? call(taskId, { ...REFUND, amount: 50 })
+        : call(child.task_id, { ...REFUND, amount: 50 }, { agent_id: 'refunder' }),
+    ),
+  );
+  assert.equal(rules.filter((rule) => rule === 'default.allow').length, 10);
+  assert.ok(rules.every((rule) => rule === 'default.allow' || rule === 'task.sums'));
+  const wider = await ask(`/v1/tasks/${taskId}/delegate`, null, {
+    agent_id: 'support',
+    to_agent_id: 'refunder',
+    tools: ['payout'],
+  });
+  assert.deepEqual([wider.status, wider.json.details[0].path], [400, 'tools']);
+  const foreign = { agent_id: 'refunder', to_agent_id: 'refunder' };
+  assert.equal((await ask(`/v1/tasks/${taskId}/delegate`, null, foreign)).status, 404);
+  assert.equal((await ask(`/v1/tasks/${taskId}/revoke`, operator(), {})).status, 200);
+  const after = await Promise.all(
+    Array.from({ length: 8 }, () => call(child.task_id, { ...REFUND, amount: 0 }, { agent_id: 'refunder' })),
+  );
+  assert.deepEqual(new Set(after), new Set(['task.revoked']));
+});
+
+test('the command creates, shows and revokes a task', async () => {
+  const run = (...words: string[]) =>
+    runProgram([join(root, 'service'), 'tasks', ...words], { cwd: service.dir });
+  const made = await run('create', '--agent', 'support', '--tool', 'refund', '--value', 'refund.customer=42');
+  assert.equal(made.code, 0, made.stderr);
+  const taskId = made.stdout.trim();
+  assert.equal(await call(taskId, { customer: 42 }), 'default.allow');
+  assert.equal(await call(taskId, { customer: 43 }), 'task.values');
+  const shown = await run('show', taskId, '--json');
+  assert.deepEqual(JSON.parse(shown.stdout).arguments, ['refund.customer']);
+  assert.equal((await run('revoke', taskId)).code, 0);
+  assert.equal(await call(taskId, { customer: 42 }), 'task.revoked');
+  const wrong = await run('create', '--agent', 'support', '--tool', 'refund', '--value', 'customer');
+  assert.equal(wrong.code, 2);
+});
