@@ -29,7 +29,7 @@ before(async () => {
       },
     },
     files: {
-      'agents/bound.yaml':
+      'policies/bound.yaml':
         'version: v1alpha1\nagents:\n  - {agent_id: bound, require_task: true}\n  - {agent_id: support}\n  - {agent_id: refunder}\n',
     },
   });
@@ -174,6 +174,7 @@ test('the command creates, shows and revokes a task', async () => {
   assert.equal(await call(taskId, { customer: 42 }), 'default.allow');
   assert.equal(await call(taskId, { customer: 43 }), 'task.values');
   const shown = await run('show', taskId, '--json');
+  assert.equal(shown.code, 0, shown.stdout + shown.stderr);
   assert.deepEqual(JSON.parse(shown.stdout).arguments, ['refund.customer']);
   assert.equal((await run('revoke', taskId)).code, 0);
   assert.equal(await call(taskId, { customer: 42 }), 'task.revoked');

@@ -34,6 +34,7 @@ export interface ServiceApi {
         readonly user_id?: string | null;
         readonly chain?: readonly string[] | null;
         readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly task_id?: string | null;
         readonly trace_id?: string | null;
         readonly origin?: string | null;
         readonly metadata?: unknown;
@@ -79,6 +80,7 @@ export interface ServiceApi {
         readonly user_id?: string | null;
         readonly chain?: readonly string[] | null;
         readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly task_id?: string | null;
         readonly trace_id?: string | null;
         readonly origin?: string | null;
         readonly metadata?: unknown;
@@ -124,6 +126,7 @@ export interface ServiceApi {
         readonly user_id?: string | null;
         readonly chain?: readonly string[] | null;
         readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly task_id?: string | null;
         readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
@@ -170,6 +173,7 @@ export interface ServiceApi {
         readonly user_id?: string | null;
         readonly chain?: readonly string[] | null;
         readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly task_id?: string | null;
         readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;
@@ -224,6 +228,7 @@ export interface ServiceApi {
         readonly user_id?: string | null;
         readonly chain?: readonly string[] | null;
         readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api' | null;
+        readonly task_id?: string | null;
         readonly trace_id?: string | null;
         readonly metadata?: unknown;
       } | null;

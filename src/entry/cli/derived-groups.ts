@@ -12,6 +12,7 @@ export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary:
   { name: 'mcp', summary: 'approve a quarantined definition of a tool' },
   { name: 'observe', summary: 'draft a contract from recorded calls' },
   { name: 'policy', summary: 'list the active rules with their hits' },
+  { name: 'tasks', summary: 'list tasks' },
   { name: 'templates', summary: 'list policy templates' },
   { name: 'tenants', summary: 'restore an earlier version of a tenant’s policies' },
   { name: 'users', summary: 'add a user who can sign in' },
