@@ -45,7 +45,7 @@ export function findUnfitTerm(
   { tool, content }: TaskUse,
   hash: HashValue,
 ): 'tools' | 'values' | null {
-  if (!matchesAny(readList(row.tools), tool)) return 'tools';
+  if (!matchesAny(readTools(row.tools), tool)) return 'tools';
   const permitted = JSON.parse(row.permitted) as Record<string, readonly string[]>;
   const fits = listEntriesForTool(permitted, tool).every(({ path, argument, value: hashes }) => {
     const found = findArgument(content, argument);
@@ -93,12 +93,13 @@ function readAmountTexts(text: string): Readonly<Record<string, string>> {
   return JSON.parse(text) as Record<string, string>;
 }
 
-export function readList(text: string): readonly string[] {
+/** Reads the tools of a task from its row. */
+export function readTools(text: string): readonly string[] {
   return JSON.parse(text) as readonly string[];
 }
 
 /** The message of each cause, for the agent that named the task. */
-export const CAUSE_MESSAGES: Readonly<Record<TaskCause, string>> = {
+export const TASK_CAUSES: Readonly<Record<TaskCause, string>> = {
   unknown: 'The task is not known.',
   revoked: 'The task was revoked.',
   expired: 'The task has expired.',

@@ -1,6 +1,6 @@
 import { isGreater, parseDecimal } from '../../core/policy/conditions/decimal.ts';
 import { matchesName } from '../../core/tags.ts';
-import { readList } from './misfit.ts';
+import { readTools } from './misfit.ts';
 import type { TaskRow, TaskTerms, WiderThanTask } from './types.ts';
 import type { HashValue } from './values.ts';
 
@@ -17,7 +17,7 @@ export function findWiderTerm(
     path,
     message: `has \`${name}\`, which the task does not allow`,
   });
-  const tool = tools.find((name) => !isToolWithin(name, readList(parent.tools)));
+  const tool = tools.find((name) => !isToolWithin(name, readTools(parent.tools)));
   if (tool !== undefined) return wider('tools', tool);
   const permitted = JSON.parse(parent.permitted) as Record<string, readonly string[]>;
   const argument = Object.keys(values).find((path) => {

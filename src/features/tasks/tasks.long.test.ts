@@ -9,9 +9,9 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { TaskUse } from '../../runtime/enforcement/task.ts';
 import { deleteExpiredTasks, EXPIRED_TASK_KEPT_MS } from './jobs.ts';
 import { openTasks } from './tasks.ts';
-import type { DelegationRequest, TaskRecord, TaskRequest } from './types.ts';
+import type { DelegationRequest, NewTaskTerms, TaskRecord } from './types.ts';
 
-const REQUEST: TaskRequest = {
+const REQUEST: NewTaskTerms = {
   tenant_id: 'default',
   agent_id: 'support',
   user_id: null,
@@ -38,7 +38,7 @@ function openTestTasks(store: Store) {
     },
   };
   const tasks = openTasks({ store: async () => store, ports: () => ports, secret: 's'.repeat(43) });
-  const create = async (request: Partial<TaskRequest> = {}): Promise<TaskRecord> => {
+  const create = async (request: Partial<NewTaskTerms> = {}): Promise<TaskRecord> => {
     const made = await tasks.create({ ...REQUEST, ...request });
     assert.ok(made !== null);
     return made;

@@ -9,16 +9,16 @@ import type { CheckedTask, TaskUse } from '../../runtime/enforcement/task.ts';
 import {
   type Amounts,
   addCall,
-  CAUSE_MESSAGES,
   findEnd,
   findUnfitTerm,
   findWrongHolder,
   readAmounts,
-  readList,
+  readTools,
+  TASK_CAUSES,
 } from './misfit.ts';
 import { findWiderTerm } from './narrowing.ts';
 import { tasks } from './tables.ts';
-import type { TaskCause, TaskFilter, TaskRecord, TaskRequest, TaskRow, Tasks, TaskTerms } from './types.ts';
+import type { NewTaskTerms, TaskCause, TaskFilter, TaskRecord, TaskRow, Tasks, TaskTerms } from './types.ts';
 import { openTaskHash } from './values.ts';
 
 export interface TaskParts {
@@ -53,7 +53,7 @@ export function openTasks(parts: TaskParts): Tasks {
       if (row === undefined || line.length >= DEPTH_MAX)
         return { path: 'task_id', message: `was delegated ${DEPTH_MAX} times, which is the limit` };
       const terms: TaskTerms = {
-        tools: request.tools ?? readList(row.tools),
+        tools: request.tools ?? readTools(row.tools),
         values: request.values ?? {},
         sums: request.sums ?? (JSON.parse(row.sums) as Record<string, string>),
         calls_max: request.calls_max ?? row.calls_max,
@@ -98,11 +98,11 @@ async function readLine(db: Db, taskId: string): Promise<readonly TaskRow[]> {
   return line;
 }
 
-interface NewTask extends TaskRequest {
+interface Creation extends NewTaskTerms {
   readonly parent: TaskRow | null;
 }
 
-async function createTask(request: NewTask, parts: TaskParts): Promise<TaskRecord | null> {
+async function createTask(request: Creation, parts: TaskParts): Promise<TaskRecord | null> {
   const { parent, ttl_ms, values, tools, sums, ...own } = request;
   const nowMs = parts.ports().now_ms();
   const taskId = `tsk_${randomBytes(12).toString('hex')}`;
@@ -197,7 +197,7 @@ function buildRefusal(taskId: string | null, cause: TaskCause): CheckedTask {
 }
 
 function buildReason(cause: TaskCause) {
-  return { rule: `task.${cause}`, reason: CAUSE_MESSAGES[cause] };
+  return { rule: `task.${cause}`, reason: TASK_CAUSES[cause] };
 }
 
 function findLineMisfit(

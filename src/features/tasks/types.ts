@@ -34,7 +34,7 @@ export interface TaskTerms {
   readonly calls_max: number | null;
 }
 
-export interface TaskRequest extends TaskTerms {
+export interface NewTaskTerms extends TaskTerms {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly user_id: string | null;
@@ -80,7 +80,7 @@ export interface WiderThanTask {
 /** The tasks of one store. Every call rejects with `StoreFailure` without it. */
 export interface Tasks {
   /** Creates a task; `null` at the limit of active tasks. @throws Unavailable if its event could not be written */
-  readonly create: (request: TaskRequest) => Promise<TaskRecord | null>;
+  readonly create: (request: NewTaskTerms) => Promise<TaskRecord | null>;
   /**
    * Creates a narrower task for another agent. Its calls count for both. @throws Unavailable as `create`
    * @returns the new task; why it is wider than its parent; or `null` at the limit of active tasks
