@@ -1,6 +1,7 @@
 import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
+import { totalMigrations } from '../runtime/enforcement/totals/tables.ts';
 import { valueMigrations } from '../runtime/enforcement/values/tables.ts';
 import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
 import { features } from './features.ts';
@@ -15,6 +16,7 @@ export function listMigrations(): Migrations {
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,
+      ...totalMigrations,
       ...valueMigrations,
     },
     ...features.map(({ migrations }) => migrations),

@@ -53,6 +53,12 @@ export function formatDecimal({ units, scale }: Decimal): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
+/** Returns whether a number is greater than another. */
+export function isGreater(one: Decimal, other: Decimal): boolean {
+  const scale = Math.max(one.scale, other.scale);
+  return alignUnits(one, scale) > alignUnits(other, scale);
+}
+
 const INT_MAX = 2n ** 63n - 1n;
 const INT_MIN = -(2n ** 63n);
 

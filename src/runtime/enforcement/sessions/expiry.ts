@@ -1,5 +1,6 @@
 import type { Store } from '../../../platform/store/index.ts';
 import { deleteOldTexts } from '../values/conversation-texts.ts';
+import { deleteExpiredTotals } from '../totals/delete-totals.ts';
 import { deleteExpiredValues } from '../values/delete-values.ts';
 import type { SessionLimits } from './types.ts';
 
@@ -7,7 +8,7 @@ const BATCH = 500;
 /** The time after which a count without calls is deleted; longer than a minute, because clocks may differ. */
 const COUNT_MS = 3_600_000;
 
-/** Deletes a batch of expired sessions, of the values that they have seen, and of counts without calls. Returns `true` if more are left. */
+/** Deletes a batch of expired sessions, of the values that they have seen, of counts without calls and of totals. Returns `true` if more are left. */
 export async function deleteExpiredSessions(
   store: Store,
   limits: SessionLimits,
@@ -17,7 +18,8 @@ export async function deleteExpiredSessions(
   const counts = await forgetCounts(store, nowMs);
   await deleteOldTexts(store, limits, nowMs);
   const values = await deleteExpiredValues(store, limits, nowMs, BATCH);
-  return [sessions, counts, values].includes(BATCH);
+  const totals = await deleteExpiredTotals(store, nowMs, BATCH);
+  return [sessions, counts, values, totals].includes(BATCH);
 }
 
 async function forgetExpired(

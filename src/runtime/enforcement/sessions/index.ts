@@ -3,6 +3,8 @@ import { usesSessionTags } from '../../../core/decision/taint.ts';
 import { usesValues } from '../../../core/flow/uses-values.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
+import { findTotals, type TotalNeed } from '../totals/find-totals.ts';
+import { loadTotals, TOTAL_ATTEMPTS_MAX, TotalsBusy } from '../totals/index.ts';
 import { type CallLimits, countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
@@ -22,6 +24,8 @@ export interface SessionNeeds {
   readonly uses_values: boolean;
   /** The tool's call limit; `null` if it has none. */
   readonly limit: CallsLimit | null;
+  /** The sums and counts that rules for the tool read. */
+  readonly totals: readonly TotalNeed[];
 }
 
 /** Returns the session state that the decision depends on; `null` if there is none, and then the store is not used. */
@@ -33,8 +37,9 @@ export function findSessionNeeds(
   const usesTags = usesSessionTags(policy, crossing.tenant_id);
   const usesSeen = usesValues(policy, crossing.tenant_id);
   const limit = getCallsLimit(crossing, contract);
-  if (!usesTags && !usesSeen && limit === null) return null;
-  return { uses_tags: usesTags, uses_values: usesSeen, limit };
+  const totals = findTotals(crossing, policy);
+  if (!usesTags && !usesSeen && limit === null && totals.length === 0) return null;
+  return { uses_tags: usesTags, uses_values: usesSeen, limit, totals };
 }
 
 /** The call limits of a tool, and the name under which its calls are counted. */
@@ -58,13 +63,14 @@ function getCallsLimit({ phase }: Crossing, contract: ContractMatch): CallsLimit
 
 /**
  * Loads the session's taint tags, the values that it has seen and the tool's call count, decides, and makes the changes
- * durable. If the count cannot be taken because another call used the last place, it decides again.
+ * durable. If the count cannot be taken because another call used the last place, or if another call has changed a
+ * total, it decides again.
  *
- * @throws SessionFull, StoreFailure: the caller must block then
+ * @throws SessionFull, TotalsBusy, StoreFailure: the caller must block then
  */
 export async function decideInSession<Decision extends SessionDecision>(
   given: Crossing,
-  { uses_tags, uses_values, limit }: SessionNeeds,
+  { uses_tags, uses_values, limit, totals }: SessionNeeds,
   { store: open, limits, timeOf, values: index }: SessionPorts,
   context: ValuesContext,
   decide: (crossing: Crossing) => Promise<Decision>,
@@ -83,14 +89,43 @@ export async function decideInSession<Decision extends SessionDecision>(
     ...(uses_tags && { session_tags: session.tags }),
     ...(limit !== null && (await readRecentCalls(store, { ...given, tool: limit.tool }, limit.limits))),
   };
-  const first = await decide(crossing);
-  if (first.verdict.decision === 'block') return first;
-  const decided = limit === null ? first : await applyCallLimit(store, first, limit, decide);
+  const decided = await decideWithTotals(store, crossing, totals, nowMs, (counted, isFirst) =>
+    decideWithLimit(store, counted, isFirst ? limit : null, decide),
+  );
   const { decision, taint_change } = decided.verdict;
   if (decision === 'block') return decided;
   if (taint_change !== null) await saveSession(store, atTime, session, taint_change, limits);
   await values?.save(given, decided.verdict);
   return decided;
+}
+
+/** Decides with the totals of a call, and adds it to them if it is allowed. Decides again if they have changed. */
+async function decideWithTotals<Decision extends SessionDecision>(
+  store: Store,
+  crossing: Crossing,
+  needs: readonly TotalNeed[],
+  nowMs: number,
+  decide: (crossing: Crossing, isFirst: boolean) => Promise<Decision>,
+): Promise<Decision> {
+  if (needs.length === 0) return decide(crossing, true);
+  for (let attempt = 1; attempt <= TOTAL_ATTEMPTS_MAX; attempt += 1) {
+    const loaded = await loadTotals(store, { ...crossing, now_ms: nowMs }, needs);
+    const decided = await decide({ ...crossing, totals: loaded.stored }, attempt === 1);
+    if (decided.verdict.decision === 'block' || (await loaded.commit(decided.verdict))) return decided;
+  }
+  throw new TotalsBusy();
+}
+
+async function decideWithLimit<Decision extends SessionDecision>(
+  store: Store,
+  crossing: Crossing,
+  limit: CallsLimit | null,
+  decide: (crossing: Crossing) => Promise<Decision>,
+): Promise<Decision> {
+  const decided = await decide(crossing);
+  return limit === null || decided.verdict.decision === 'block'
+    ? decided
+    : applyCallLimit(store, decided, limit, decide);
 }
 
 const NO_SESSION: SessionState = { tags: [], rows: [] };
@@ -114,7 +149,8 @@ async function applyCallLimit<Decision extends SessionDecision>(
 export function explainSessionFault(fault: unknown): Pick<Verdict, 'rule' | 'reason' | 'fault'> {
   if (fault instanceof SessionFull)
     return { rule: 'limit.session_tags', reason: fault.message, fault: false };
+  if (fault instanceof TotalsBusy) return { rule: 'limit.totals', reason: fault.message, fault: false };
   const reason =
-    'The session tags, the values seen or the call count could not be read or stored, so it blocks.';
+    'The session tags, the values seen, the call count or a total could not be read or stored, so it blocks.';
   return { rule: 'fault.store', reason, fault: true };
 }
