@@ -33,7 +33,7 @@ function buildRule(when: string | null) {
   return { name: 'rule', boundary: 'action', action: 'block', condition };
 }
 
-const facts = buildConditionFacts(crossing, [], 0, null, content);
+const facts = buildConditionFacts(crossing, [], 0, null, '', content);
 const subjects = Object.entries(CONDITIONS).map(([name, when]) => {
   const policy = buildTestPolicy({ rules: [buildRule(when)] });
   assert.equal(judge(crossing, policy, null, celEvaluator).decision, 'allow');

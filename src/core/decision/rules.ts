@@ -383,11 +383,7 @@ function matchRule(
   return match;
 }
 
-function matchCondition(
-  rule: Rule,
-  occurrence: TagOccurrence | null,
-  context: RuleContext,
-): MatchResult {
+function matchCondition(rule: Rule, occurrence: TagOccurrence | null, context: RuleContext): MatchResult {
   if (rule.when === null) return 'yes';
   try {
     return context.evaluateCondition(rule, occurrence, rule.action === 'allow') ? 'yes' : 'no';

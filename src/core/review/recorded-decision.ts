@@ -215,6 +215,8 @@ function readRecordedPrincipal(event: RecordedEvent): Principal | null {
     chain: chain ?? [],
     agent_tier: agent_tier ?? null,
     claimed_tier: null,
+    // The task is rebuilt with its refusal.
+    task_id: null,
     trace_id: trace_id ?? null,
   };
 }

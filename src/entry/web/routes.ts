@@ -3,7 +3,7 @@ import { rememberNestedSources, SOURCE_LIMITS, writeExactJson } from '../../core
 import type { Json } from '../../core/types/index.ts';
 import type { LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { callOperation, refuseDuplicateMembers } from '../../operations/call.ts';
-import { type AnyOperation, isDecisionOperation, Refusal } from '../../operations/operation.ts';
+import { type AnyOperation, type Context, isDecisionOperation, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import { type CheckBrowser, openBrowserContext } from './browser-context.ts';

@@ -195,7 +195,7 @@ test('a loop ends at its limit of steps', () => {
   const when = 'args.list.exists(x, x == "none" || x == "nothing" || x == "no")';
   const call = (items: number) => readCall(JSON.stringify({ list: new Array(items).fill('a') }));
   const read = (content: Content) =>
-    celEvaluator.evaluate(when, { ...buildConditionFacts(CALL, [], 0, null, content) });
+    celEvaluator.evaluate(when, { ...buildConditionFacts(CALL, [], 0, null, '', content) });
   const before = getStepsTaken();
   assert.equal(read(call(1_000)), false);
   assert.throws(() => read(call(9_000)), NoResult);

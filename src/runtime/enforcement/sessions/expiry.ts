@@ -1,6 +1,6 @@
 import type { Store } from '../../../platform/store/index.ts';
-import { deleteOldTexts } from '../values/conversation-texts.ts';
 import { deleteExpiredTotals } from '../totals/delete-totals.ts';
+import { deleteOldTexts } from '../values/conversation-texts.ts';
 import { deleteExpiredValues } from '../values/delete-values.ts';
 import type { SessionLimits } from './types.ts';
 

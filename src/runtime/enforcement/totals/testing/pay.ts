@@ -29,7 +29,7 @@ export async function pay(
   const needs = findSessionNeeds(crossing, policy, null);
   if (needs === null) throw new Error('The policy reads no totals.');
   const ports = { store: async () => store, limits: LIMITS, timeOf: (nowMs: number) => nowMs };
-  const about = { event_id: 'evt_1', caller_id: 'test' };
+  const about = { event_id: 'evt_1', caller_id: 'test', requires_opened_session: false };
   try {
     const { verdict } = await decideInSession(crossing, needs, ports, about, async (given) => ({
       crossing: given,
