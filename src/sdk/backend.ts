@@ -4,7 +4,7 @@ import type {
   GuardOperation,
   GuardStream,
   GuardVerdict,
-  StatedPrincipal,
+  PrincipalOptions,
 } from './types.ts';
 
 /** The body of a check, as the service takes it. Members that are `undefined` are absent. */
@@ -22,7 +22,7 @@ export interface CheckBody {
   readonly source_agent_id?: string | undefined;
   readonly destination_agent_id?: string | undefined;
   readonly data_tags?: readonly string[] | undefined;
-  readonly context?: (StatedPrincipal & { readonly tool?: string; readonly origin?: 'user' }) | undefined;
+  readonly context?: (PrincipalOptions & { readonly tool?: string; readonly origin?: 'user' }) | undefined;
   readonly approval_request_id?: string | undefined;
   readonly capability_token_id?: string | undefined;
   readonly capability_action?: string | undefined;

@@ -56,7 +56,7 @@ export interface GuardVerdict {
 }
 
 /** The person and the agents behind a check. A service takes the person as proved only if the key may act for them. */
-export interface StatedPrincipal {
+export interface PrincipalOptions {
   readonly user_id?: string;
   /** The agents that act, the one next to the person first, the caller last. At most 16. */
   readonly chain?: readonly string[];
@@ -66,7 +66,7 @@ export interface StatedPrincipal {
 }
 
 /** Names that a check concerns. Absent names are those of the guard. */
-export interface SubjectOptions extends StatedPrincipal {
+export interface SubjectOptions extends PrincipalOptions {
   readonly agent_id?: string;
   /** `null` means no session. */
   readonly session_id?: string | null;
