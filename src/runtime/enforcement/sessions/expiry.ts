@@ -1,6 +1,5 @@
 import type { Store } from '../../../platform/store/index.ts';
 import { deleteExpiredTotals } from '../totals/delete-totals.ts';
-import { deleteOldTexts } from '../values/conversation-texts.ts';
 import { deleteExpiredValues } from '../values/delete-values.ts';
 import type { SessionLimits } from './types.ts';
 
@@ -16,7 +15,6 @@ export async function deleteExpiredSessions(
 ): Promise<boolean> {
   const sessions = await forgetExpired(store, limits, nowMs);
   const counts = await forgetCounts(store, nowMs);
-  await deleteOldTexts(store, limits, nowMs);
   const values = await deleteExpiredValues(store, limits, nowMs, BATCH);
   const totals = await deleteExpiredTotals(store, nowMs, BATCH);
   return [sessions, counts, values, totals].includes(BATCH);

@@ -1,13 +1,16 @@
 import type { Transaction } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
+import { deleteOldTexts } from './conversation-texts.ts';
 
-/** Deletes a batch of the values of expired sessions. Returns the number of deleted rows. */
+/** Deletes a batch of the values of expired sessions, and the texts that no longer count. Returns the number of deleted sessions. */
 export async function deleteExpiredValues(
-  { db }: Store,
+  store: Store,
   { idle_ms, age_ms }: { readonly idle_ms: number; readonly age_ms: number },
   nowMs: number,
   batch: number,
 ): Promise<number> {
+  await deleteOldTexts(store, { age_ms }, nowMs);
+  const { db } = store;
   const expired = await db
     .selectFrom('values_seen')
     .select(['tenant_id', 'session_id', 'agent_id', 'principal_hash', 'version', 'seen_ms'])
