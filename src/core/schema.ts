@@ -16,7 +16,8 @@ export type SchemaMembers = Readonly<Record<string, TSchema>>;
 type Constant = string | number | boolean | null;
 
 const OPTIONAL = Symbol('optional');
-interface Optional {
+/** The mark of an optional member, which the type declarations of the packages name. */
+export interface Optional {
   readonly [OPTIONAL]: true;
 }
 
