@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { createClientGuard } from '../src/sdk/index.ts';
 import { root, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -118,6 +119,14 @@ test('a call must fit the task that it names', async () => {
   const { json: events } = await ask('/v1/audit/query', operator(), { limit: 1 });
   assert.equal(events.events[0].task_id, taskId);
   assert.ok(!JSON.stringify(await ask(`/v1/tasks/${taskId}`, operator())).includes('cus_1042'));
+});
+
+test('the SDK names the task of a call', async () => {
+  const guard = createClientGuard({ url: service.url, agent_id: 'support' });
+  const taskId = await create();
+  assert.equal((await guard.tool('payout', {})).rule, 'default.allow');
+  assert.equal((await guard.tool('payout', {}, { task_id: taskId })).rule, 'task.tools');
+  assert.equal((await guard.tool('refund', REFUND, { task_id: taskId })).decision, 'allow');
 });
 
 test('a task for a person is for calls that prove that person', async () => {

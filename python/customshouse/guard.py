@@ -44,6 +44,7 @@ class Subject(TypedDict, total=False):
     user_id: str
     chain: list[str]
     agent_tier: Literal["interactive", "subagent", "background", "api"]
+    task_id: str
     trace_id: str
     approval_request_id: str
     capability_token_id: str
@@ -230,7 +231,7 @@ class _Guarding:
         return type(self)(self.backend, replace(self.options, **subject))
 
 
-_IN_CONTEXT = ("user_id", "chain", "agent_tier", "trace_id")
+_IN_CONTEXT = ("user_id", "chain", "agent_tier", "task_id", "trace_id")
 _ACTION_ONLY = ("source_agent_id", "destination_agent_id", "data_tags", "capability_token_id", "capability_action")
 
 

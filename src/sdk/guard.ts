@@ -201,10 +201,11 @@ function moveToContext({
   user_id,
   chain,
   agent_tier,
+  task_id,
   trace_id,
   ...subject
 }: SubjectOptions): CheckBody {
-  const stated = Object.entries({ tool, user_id, chain, agent_tier, trace_id });
+  const stated = Object.entries({ tool, user_id, chain, agent_tier, task_id, trace_id });
   const context: CheckBody['context'] = Object.fromEntries(stated.filter(([, value]) => value !== undefined));
   return stated.every(([, value]) => value === undefined) ? subject : { ...subject, context };
 }

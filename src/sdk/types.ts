@@ -61,6 +61,8 @@ export interface PrincipalOptions {
   /** The agents that act, the one next to the person first, the caller last. At most 16. */
   readonly chain?: readonly string[];
   readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api';
+  /** The task that the calls belong to, `tsk_…`. Only a service can check it. */
+  readonly task_id?: string;
   /** Correlates the events of one request. */
   readonly trace_id?: string;
 }

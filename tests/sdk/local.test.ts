@@ -241,6 +241,8 @@ test('what needs a service fails closed and says so', async () => {
   );
   const verdict = await guard.tool('mail', {}, { capability_token_id: 'svc_cap_x' });
   assert.deepEqual([verdict.decision, verdict.rule, ran], ['block', 'sdk.service_required', 0]);
+  const inTask = await guard.tool('mail', {}, { task_id: 'tsk_0123456789abcdef01234567' });
+  assert.deepEqual([inTask.decision, inTask.rule], ['block', 'task.unknown']);
   await assert.rejects(guard.intelligence.explain('evt_0'), AIBackendNotConfiguredError);
 });
 

@@ -68,17 +68,18 @@ export function buildRequestContext(
 }
 
 /** A guard in process checks no credential, so that it proves no person and no tier. */
-function buildPrincipal({ user_id, chain = [], agent_tier, trace_id }: CheckBody['context'] = {}): {
+function buildPrincipal({ user_id, chain = [], agent_tier, task_id, trace_id }: CheckBody['context'] = {}): {
   readonly principal?: Principal;
 } {
-  if (user_id === undefined && chain.length === 0 && agent_tier === undefined && trace_id === undefined)
-    return {};
+  const names = [user_id, agent_tier, task_id, trace_id];
+  if (chain.length === 0 && names.every((each) => each === undefined)) return {};
   return {
     principal: {
       ...NO_PRINCIPAL,
       claimed_user: user_id ?? null,
       chain,
       claimed_tier: agent_tier ?? null,
+      task_id: task_id ?? null,
       trace_id: trace_id ?? null,
     },
   };
