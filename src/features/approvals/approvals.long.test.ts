@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { judge } from '../../core/decision/judge.ts';
-import type { Crossing } from '../../core/types/index.ts';
+import { type Crossing, NO_PRINCIPAL } from '../../core/types/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { APPROVAL_STATUSES, type ApprovalStatus } from '../../runtime/enforcement/approval.ts';
 import { deleteOldRequests, expireRequests } from './expiry.ts';
@@ -92,8 +92,25 @@ withStores('approvals', (law) => {
     'destination agent': { destination_agent_id: 'other' },
     session: { session_id: null },
     phase: { phase: 'message' },
-    'set of arguments': { content: { kind: 'json', value: { amount: 13, to: 'acme' } } },
+    'set of arguments or person': { content: { kind: 'json', value: { amount: 13, to: 'acme' } } },
   };
+  const getPerson = (userId: string): Partial<Crossing> => ({
+    principal: {
+      ...NO_PRINCIPAL,
+      user: { user_id: userId, user_email: null, groups: [], scopes: null },
+    },
+  });
+  law('an approval for one person is good for no other', async ({ store }) => {
+    const approvalsTest = openTestApprovals(store);
+    const { check } = approvalsTest;
+    const { approval } = await check(getPerson('ada'));
+    const id = approval!.request_id;
+    await vote(approvalsTest, id, 'approve');
+    assert.equal((await check(getPerson('bob'), id)).approval?.status, 'mismatch');
+    assert.equal((await check({}, id)).approval?.status, 'mismatch');
+    assert.equal((await check(getPerson('ada'), id)).verdict.decision, 'allow');
+  });
+
   law('an approval is good for nothing else', async ({ store }) => {
     const approvalsTest = openTestApprovals(store);
     const id = await requestInState(approvalsTest, 'approved');

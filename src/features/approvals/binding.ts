@@ -17,12 +17,15 @@ export interface ApprovalBinding {
 }
 
 /**
- * Builds the binding of a crossing. The content enters as the SHA-256, in hex, of its canonical JSON (RFC
- * 8785).
+ * Builds the binding of a crossing. The content enters as the SHA-256, in hex, of its canonical JSON (RFC 8785), with the
+ * proved person if there is one: an approval for one person is good for no other.
  */
 export function buildBinding(crossing: Crossing): ApprovalBinding {
-  const { content } = crossing;
-  const text = `${canonicalizeJson(content.kind === 'text' ? content.text : content.value)}${listLongNumbers(content)}`;
+  const { content, principal } = crossing;
+  const value = canonicalizeJson(content.kind === 'text' ? content.text : content.value);
+  const userId = principal?.user?.user_id;
+  const person = userId === undefined ? '' : `\nperson ${JSON.stringify(userId)}`;
+  const text = `${value}${listLongNumbers(content)}${person}`;
   return {
     tenant_id: crossing.tenant_id,
     agent_id: crossing.agent_id,
@@ -63,7 +66,7 @@ const PARTS: readonly (readonly [keyof ApprovalBinding, string])[] = [
   ['session_id', 'session'],
   ['boundary', 'boundary'],
   ['phase', 'phase'],
-  ['arguments_hash', 'set of arguments'],
+  ['arguments_hash', 'set of arguments or person'],
 ];
 
 /**

@@ -20,7 +20,7 @@ export const approvalRequests = defineTable(
     tool_name: nullable(text({ shown: 'tool' }), 'issue_refund'),
     boundary: text({ example: 'action' }),
     phase: nullable(text(), 'request'),
-    /** The SHA-256 of the canonical arguments, in hex. Short arguments could be guessed from it. */
+    /** The SHA-256 of the canonical arguments and the proved person, in hex. Short arguments could be guessed from it. */
     arguments_hash: text({ shown: false }),
     rule: text({ description: 'The rule that decided.', example: 'refunds-need-a-person' }),
     rules: textList({

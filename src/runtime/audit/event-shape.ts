@@ -41,8 +41,8 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;
 
 /** Replaces control characters in the names of an event, so that no name forges a line where events are listed. */
 export function cleanNames(event: AuditEvent): AuditEvent {
-  const names = [...TEXTS, ...TEXTS_OR_NULL].flatMap((field) => {
-    const name = event[field];
+  const names = [...TEXTS, ...TEXTS_OR_NULL, ...OPTIONAL_TEXTS].flatMap((field) => {
+    const name = event[field] ?? null;
     return name !== null && name.search(UNPRINTABLE) >= 0
       ? [[field, name.replaceAll(UNPRINTABLE, '\ufffd')] as const]
       : [];
