@@ -424,6 +424,7 @@ test('without a file the defaults hold', async () => {
       arguments_bytes_max: 16_384,
       ...{ retention: '90d', second_factor_ttl: '10m' },
     },
+    flow: { llm_user_role: 'ignore', operator_prompts: [] },
     capability_tokens: { default_ttl: '10m', max_ttl: '1h', active_max: 100_000 },
     memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
