@@ -161,6 +161,7 @@ const LAST = [
   'mcp_pins_reject',
   'mcp_pins_approve',
   'capabilities_revoke',
+  'tasks_revoke',
   'audit_verify_start',
   'evidence_pack_start',
   'evidence_pack_download',
@@ -249,13 +250,15 @@ test('every example is answered as the description shows it', async () => {
   let holdId = '';
   let entryId = '';
   let taskId = '';
+  let agentTaskId = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path
       .replace(/evt_[0-9a-f]{24}$/, allowed)
       .replace(/cap_[0-9a-f]{24}/, issued)
       .replace(/key_[0-9a-f]{24}/, keyId)
-      .replace(/task_[0-9a-f]{24}/, taskId);
+      .replace(/task_[0-9a-f]{24}/, taskId)
+      .replace(/tsk_[0-9a-f]{24}/, agentTaskId);
     const body =
       {
         memory_resolve_handle: { ...(shown.body as object), handle_id: handleId },
@@ -274,6 +277,7 @@ test('every example is answered as the description shows it', async () => {
       keyId = (JSON.parse(text) as { key_id: string }).key_id;
     if (example.name === 'alert_silences_add') silenceId = JSON.parse(text).silence_id;
     if (example.name === 'evidence_pack_start') taskId = await finished(JSON.parse(text).task_id);
+    if (example.name === 'tasks_create') agentTaskId = (JSON.parse(text) as { task_id: string }).task_id;
     if (example.name === 'audit_hold_add') holdId = (JSON.parse(text) as { hold_id: string }).hold_id;
     if (example.name === 'allowlist_detector_add') entryId = JSON.parse(text).entries?.[0].id;
     if (example.name === FIRST) handleId = JSON.parse(text).handle_id;
@@ -410,6 +414,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^hdl_[0-9a-f]{32}$/, 'mem'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],
   [/^cap_[0-9a-f]{24}$/, 'cap'],
+  [/^tsk_[0-9a-f]{24}$/, 'tsk'],
   [/^sil_[0-9a-f]{24}$/, 'sil'],
   [/^dlv_[0-9a-f]{12,64}$/, 'dlv'],
   [/^svc_cap_/, 'token'],

@@ -97,13 +97,12 @@ export const tasksCreate = defineOperation({
   output: record,
   example: {
     agent_id: 'support-bot',
-    user_id: 'ada',
     tools: ['refund', 'tickets.*'],
     values: { 'refund.customer': ['cus_1042'] },
     sums: { 'refund.amount': '500' },
     calls_max: 20,
   },
-  answer: { ...created, calls: 0, spent: {} },
+  answer: created,
   refusals: ['conflict'],
   async run(input, context) {
     const agent = dropBlankName(input.agent_id);
@@ -158,9 +157,7 @@ export const tasksDelegate = defineOperation({
     parent_id: 'tsk_0123456789abcdef01234567',
     tools: ['refund'],
     arguments: [],
-    calls: 0,
-    spent: {},
-    created_by: 'key:support',
+    created_by: 'loopback',
   },
   refusals: ['not_found', 'conflict', 'invalid_request'],
   async run(input, context) {

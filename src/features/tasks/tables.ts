@@ -17,7 +17,6 @@ export const tasks = defineTable(
     agent_id: text({ example: 'support-bot' }),
     user_id: nullable(
       text({ description: 'The person for whom the agent acts; `null`: the task names none.' }),
-      'ada',
     ),
     parent_id: nullable(text({ description: 'The task that was delegated; `null` for none.' })),
     tools: textList({
@@ -32,11 +31,11 @@ export const tasks = defineTable(
     }),
     spent: json(amounts, {
       description: 'The sum of the calls that were allowed.',
-      example: { 'refund.amount': '120.5' },
+      example: {},
     }),
     calls_max: nullable(count({ description: '`null`: no limit.' }), 20),
-    calls: count({ description: 'Calls that were allowed, those of delegated tasks included.', example: 3 }),
-    created_by: text({ example: 'user:ada' }),
+    calls: count({ description: 'Calls that were allowed, those of delegated tasks included.' }),
+    created_by: text({ example: 'operator' }),
     created_ms: time(),
     expires_ms: time({ example: '2026-01-31T13:00:00.000Z' }),
     revoked_by: nullable(text()),

@@ -20,7 +20,7 @@ import {
   type SessionNeeds,
 } from './sessions/index.ts';
 import { recordOpening } from './sessions/values.ts';
-import { type CheckedTask, getTaskUse, refuseTask } from './task.ts';
+import { type CheckedTask, getTaskUse, refuseTask, type TaskUse } from './task.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
@@ -63,8 +63,9 @@ export async function decideCrossing(
   const agentBlock = checkAgentBlock(given, ports);
   if (agentBlock !== null) return { ...agentBlock, recorded: recordRuling(agentBlock, 0, context) };
 
-  // Check the task that the call names.
-  const task = await openTask(given, ports);
+  // Check the task that the call names. Most calls name none, and do not wait for it.
+  const use = getTaskUse(given);
+  const task = use === null ? null : await openTask(use, ports);
   const named = task === null ? given : { ...given, task: task.shown };
 
   // Load conditions.
@@ -92,14 +93,13 @@ export async function decideCrossing(
   return { ...decided, recorded: recordRuling(decided, scan_ms(), context) };
 }
 
-/** Checks the task that a call names; `null` if it names none. */
-async function openTask(
-  crossing: Crossing,
-  { checkTask = refuseTask }: EnforcementPorts,
-): Promise<CheckedTask | null> {
-  const use = getTaskUse(crossing);
-  if (use === null) return null;
-  return checkTask(use).catch(() => REFUSED_TASK);
+/** Checks a task. Never rejects. */
+async function openTask(use: TaskUse, { checkTask = refuseTask }: EnforcementPorts): Promise<CheckedTask> {
+  try {
+    return await checkTask(use);
+  } catch {
+    return REFUSED_TASK;
+  }
 }
 
 const TASK_FAULT = { rule: 'fault.internal', reason: 'The task could not be checked, so it blocks.' };
