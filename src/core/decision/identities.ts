@@ -60,7 +60,7 @@ function findPersonRestrictions(identity: AgentIdentity, user: ProvedUser | null
   const { agent_id, users, groups, enforcement } = identity;
   if (users === undefined && groups === undefined) return [];
   if (user !== null && matchesPerson(identity, user)) return [];
-  const who = user === null ? 'the call proves no person' : 'this person is none of them';
+  const who = user === null ? 'the call proves no person' : 'this person is not listed';
   const reason = `The agent \`${agent_id}\` may act for particular people only, and ${who}.`;
   return [buildRestriction('identity.users', reason, enforcement)];
 }

@@ -41,7 +41,7 @@ const rule = (action: string, condition: object, name = 'r') => ({
   condition,
 });
 
-test('a rule on people blocks those people, and calls without a person', () => {
+test('a rule on people blocks them, and unproved calls', () => {
   const parts = { rules: [rule('block', { users: ['mal*'] })] };
   assert.equal(decide(parts, { user: MALLORY }).decision, 'block');
   assert.deepEqual(getViolations(decide(parts, { user: MALLORY })), []);
@@ -152,7 +152,7 @@ test('a contract limits the calls for one person', () => {
 
 const identities = (...agents: readonly object[]) => ({ documents: [{ version: 'v1alpha1', agents }] });
 
-test('an identity names the people for whom an agent may act', () => {
+test('an identity names the people an agent acts for', () => {
   const parts = identities({ agent_id: 'mailer', users: ['bob'], groups: ['fin*'] });
   assert.equal(decide(parts, { user: ALICE }).decision, 'allow');
   assert.equal(decide(parts, { user: { ...MALLORY, user_id: 'bob' } }).decision, 'allow');

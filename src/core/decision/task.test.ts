@@ -47,7 +47,7 @@ const CALL: Crossing = {
 const REFUSAL = { rule: 'task.values', reason: 'The task does not allow one of these argument values.' };
 const getRule = (about: Partial<Crossing>) => judge({ ...CALL, ...about }, policy).rule;
 
-test('a task that refuses a call blocks it, one that fits leaves all to the rules', () => {
+test('a refusing task blocks, a fitting one leaves the rules', () => {
   const refused = judge({ ...CALL, task: { task_id: TASK_ID, refusal: REFUSAL } }, policy);
   assert.deepEqual([refused.decision, refused.rule], ['block', REFUSAL.rule]);
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('a task that a call names is never left unchecked', () => {
   assert.equal(getRule({ principal, task: { task_id: TASK_ID, refusal: null } }), 'default.allow');
 });
 
-test('an agent that needs a task does not act without one', () => {
+test('an agent that needs a task never acts without', () => {
   assert.equal(getRule({ agent_id: 'bound' }), 'identity.require_task');
   assert.equal(getRule({ agent_id: 'free', source_agent_id: 'bound' }), 'identity.require_task');
   assert.equal(getRule({ agent_id: 'bound', task: { task_id: TASK_ID, refusal: null } }), 'default.allow');

@@ -258,23 +258,3 @@ function isUserWord(word: string, seen: ValuesSeen): boolean {
     .findLabels(seen.hashValue('exact', word))
     .some(({ label }: { readonly label: Label }) => label === 'user' || label === 'operator');
 }
-
-/** Returns the labels of one argument, for conditions; empty if the call has no such argument. */
-export function findArgumentLabels(
-  { content, values_seen: seen }: Pick<Crossing, 'content' | 'values_seen'>,
-  name: string,
-): readonly SeenLabel[] {
-  if (seen === undefined || content.kind === 'text') return [{ label: UNKNOWN, event_id: null }];
-  const { root, text } = getContentSource(content);
-  const labels: SeenLabel[] = [];
-  if (root.kind !== 'object') return labels;
-  for (const { key, value } of root.members) {
-    if (key.value !== name) continue;
-    for (const leaf of listLeaves(value, null))
-      addLabels(labels, checkLeaf(leaf, NO_TERMS, text, seen).shown);
-  }
-  return labels;
-}
-
-/** Terms that permit nothing, so that all labels are found. */
-const NO_TERMS: ArgumentFlow = { any_of: [], otherwise: 'block', optional: false };

@@ -2,17 +2,16 @@ import { memoize } from '../memoize.ts';
 import type { Policy } from '../types/index.ts';
 import { USER_SOURCE } from './labels.ts';
 
-/** Returns whether a contract or a rule that applies to the tenant depends on where values come from. */
+/** Returns whether a contract that applies to the tenant depends on where values come from. */
 export function usesValues(policy: Policy, tenantId: string): boolean {
-  let tenants = valueTenants.get(policy);
-  if (tenants === undefined) {
-    const contracts = policy.contracts.filter(({ flow }) => flow !== undefined);
-    const rules = policy.rules.filter(({ when }) => when !== null && NAMES_ORIGIN.test(when));
-    tenants = new Set([...contracts, ...rules].map((each) => each.tenant_id));
-    valueTenants.set(policy, tenants);
-  }
+  const tenants = listFlowTenants(policy);
   return tenants.size > 0 && (tenants.has(null) || tenants.has(tenantId));
 }
+
+const listFlowTenants = memoize(
+  ({ contracts }: Policy): ReadonlySet<string | null> =>
+    new Set(contracts.filter(({ flow }) => flow !== undefined).map((each) => each.tenant_id)),
+);
 
 /** Returns whether a contract permits values of a source that the person named. */
 export const usesSources = memoize((policy: Policy): boolean =>
@@ -22,6 +21,3 @@ export const usesSources = memoize((policy: Policy): boolean =>
     ),
   ),
 );
-
-const valueTenants = new WeakMap<Policy, ReadonlySet<string | null>>();
-const NAMES_ORIGIN = /\borigin\s*\(/;

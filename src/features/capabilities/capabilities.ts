@@ -1,6 +1,7 @@
 import type { Insertable, Kysely } from 'kysely';
+import { getLifetimeStatus } from '../../operations/lifetime.ts';
+import { recordOrThrow } from '../../operations/note.ts';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
-import { Unavailable } from '../../platform/unavailable.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import type { AuditPorts } from '../../runtime/audit/service-event.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
@@ -70,7 +71,11 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
       const record = getRecord(await getRow(await db(), tokenId), ports().now_ms());
       if (record === null) return null;
       if (ended)
-        await recordAfterwards(buildRevokeEvent(record, by, parts), parts, 'The token was revoked, but');
+        await recordOrThrow(
+          buildRevokeEvent(record, by, parts),
+          ports().record,
+          'The token was revoked, but it',
+        );
       return { record, ended };
     },
     check: look,
@@ -107,7 +112,7 @@ async function issueToken(
   await db.insertInto('capability_tokens').values(row).execute();
   const record = buildRecord(row, nowMs);
   try {
-    await recordAfterwards(buildIssueEvent(record, parts), parts, 'No token was issued:');
+    await recordOrThrow(buildIssueEvent(record, parts), parts.ports().record, 'No token was issued: it');
   } catch (error) {
     // No caller has the token, so a row that stays behind is harmless.
     await db.deleteFrom('capability_tokens').where('token_id', '=', token_id).execute();
@@ -179,18 +184,9 @@ function getRecord(row: CapabilityRow | null, nowMs: number): CapabilityRecord |
 function buildRecord(row: CapabilityRow, nowMs: number): CapabilityRecord {
   return {
     ...capabilityTokens.show(row),
-    status: row.revoked_ms !== null ? 'revoked' : nowMs >= row.expires_ms ? 'expired' : 'active',
+    status: getLifetimeStatus(row, nowMs),
     scope: readScope(row),
   };
-}
-
-/** Writes an event; a failure becomes an `Unavailable` with a fixed message. */
-async function recordAfterwards(event: AuditEvent, { ports }: CapabilityParts, what: string): Promise<void> {
-  try {
-    await ports().record(event);
-  } catch (fault) {
-    throw new Unavailable(`${what} it could not be written to the audit journal.`, fault);
-  }
 }
 
 function buildIssueEvent(record: CapabilityRecord, parts: CapabilityParts): AuditEvent {

@@ -1,13 +1,11 @@
 import { matchesAny, matchesName } from '../../core/tags.ts';
+import { findLifetimeEnd } from '../../operations/lifetime.ts';
 import type { Row } from '../../platform/store/define-table.ts';
 import type { CapabilityPresentation } from '../../runtime/enforcement/capability.ts';
 import type { capabilityTokens } from './tables.ts';
 import type { CapabilityCause, CapabilityScope } from './types.ts';
 
 export type CapabilityRow = Row<typeof capabilityTokens>;
-
-/** The tolerated clock difference between machines that share a store. */
-const CLOCK_MS = 60_000;
 
 /** Returns the first condition of a known token that the presentation violates; `null` if it is valid. */
 export function findMisfit(
@@ -17,10 +15,8 @@ export function findMisfit(
 ): CapabilityCause | null {
   const { tool, action, secret_key, session_id } = presented;
   const scope = readScope(row);
-  if (row.revoked_ms !== null) return 'revoked';
-  if (nowMs >= row.expires_ms) return 'expired';
-  // If the clock was set back, the token would live longer than its time to live.
-  if (nowMs < row.issued_ms - CLOCK_MS) return 'not_yet_valid';
+  const end = findLifetimeEnd({ ...row, begins_ms: row.issued_ms }, nowMs);
+  if (end !== null) return end;
   if (presented.tenant_id !== row.tenant_id) return 'tenant';
   if (presented.agent_id !== row.agent_id) return 'agent';
   if (!matchesName(scope.tool_name, tool)) return 'tool';

@@ -1,30 +1,29 @@
-import type { Content, Json } from '../../core/types/index.ts';
-import type { TaskValue } from './types.ts';
+import { type ConditionValue, NoResult, readArgument } from '../../core/policy/conditions/arguments.ts';
+import type { Content } from '../../core/types/index.ts';
 
 /** Scalars that one argument may have in a call that is checked. */
 const SCALARS_MAX = 1_000;
 
-/**
- * Returns the argument of a call as it is sent; `undefined` if there is none, or more than one of that name, because
- * readers of JSON differ in which of them counts.
- */
-export function findArgument(content: Content, name: string): Json | undefined {
-  if (content.kind !== 'json') return undefined;
-  const { value, source } = content;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const root = source?.root;
-  if (root?.kind === 'object' && root.members.filter(({ key }) => key.value === name).length > 1)
-    return undefined;
-  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, Json>>)[name] : undefined;
+/** A value that an argument holds directly or as an element. */
+export type ArgumentScalar = Extract<ConditionValue, string | boolean | bigint | number | null>;
+
+/** Returns an argument as conditions read it; `undefined` if the call has none, has it twice, or holds no exact number. */
+export function findArgument(content: Content, name: string): ConditionValue | undefined {
+  try {
+    return readArgument(content, [name]);
+  } catch (fault) {
+    if (fault instanceof NoResult) return undefined;
+    throw fault;
+  }
 }
 
-/** Returns the values of an argument: itself, or the elements of a list; `null` if it holds anything else or too much. */
-export function listScalars(value: Json): readonly TaskValue[] | null {
+/** Returns an argument's values: itself, or a list's elements; `null` if it holds anything else or too much. */
+export function listScalars(value: ConditionValue): readonly ArgumentScalar[] | null {
   if (!Array.isArray(value)) return isScalar(value) ? [value] : null;
-  const isPlain = value.length > 0 && value.length <= SCALARS_MAX && value.every(isScalar);
-  return isPlain ? (value as readonly TaskValue[]) : null;
+  const items: readonly ConditionValue[] = value;
+  return items.length > 0 && items.length <= SCALARS_MAX && items.every(isScalar) ? items : null;
 }
 
-function isScalar(value: Json): value is TaskValue {
+function isScalar(value: ConditionValue): value is ArgumentScalar {
   return typeof value !== 'object' || value === null;
 }

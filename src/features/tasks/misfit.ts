@@ -1,3 +1,4 @@
+import type { ConditionValue } from '../../core/policy/conditions/arguments.ts';
 import {
   addDecimals,
   type Decimal,
@@ -11,26 +12,12 @@ import type { TaskUse } from '../../runtime/enforcement/task.ts';
 import { findArgument, listScalars } from './arguments.ts';
 import { listEntriesForTool } from './paths.ts';
 import type { TaskCause, TaskRow } from './types.ts';
-import type { HashValue } from './values.ts';
-
-/** The tolerated clock difference between machines that share a store. */
-const CLOCK_MS = 60_000;
+import { type HashValue, readExactNumber } from './values.ts';
 
 /** The amounts of one call, by path. */
 export type Amounts = Readonly<Record<string, Decimal>>;
 
 const ZERO: Decimal = { units: 0n, scale: 0 };
-
-/** Returns why a task is not valid at this time; `null` if it is. */
-export function findEnd(
-  { revoked_ms, expires_ms, created_ms }: TaskRow,
-  nowMs: number,
-): 'revoked' | 'expired' | 'not_yet_valid' | null {
-  if (revoked_ms !== null) return 'revoked';
-  if (nowMs >= expires_ms) return 'expired';
-  // If the clock was set back, the task would live longer than its time to live.
-  return nowMs < created_ms - CLOCK_MS ? 'not_yet_valid' : null;
-}
 
 /** Returns why a task is not for this caller; `null` if it is. Names are compared exactly. */
 export function findWrongHolder(row: TaskRow, use: TaskUse): 'tenant' | 'agent' | 'user' | null {
@@ -66,10 +53,9 @@ export function readAmounts(row: TaskRow, tool: string, content: Content): Amoun
   return amounts;
 }
 
-function readAmount(value: unknown): Decimal | null {
+function readAmount(value: ConditionValue | undefined): Decimal | null {
   if (typeof value === 'string') return parseDecimal(value);
-  const isExact = typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-  return isExact ? parseDecimal(String(value)) : null;
+  return typeof value === 'number' || typeof value === 'bigint' ? readExactNumber(value) : null;
 }
 
 /** Returns the sums and the number of calls after one more call; the exceeded limit if there is one. */

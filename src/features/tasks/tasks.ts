@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
+import { findLifetimeEnd, getLifetimeStatus } from '../../operations/lifetime.ts';
+import { recordOrThrow } from '../../operations/note.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
-import { Unavailable } from '../../platform/unavailable.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { type AuditPorts, buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { CheckedTask, TaskUse } from '../../runtime/enforcement/task.ts';
 import {
   type Amounts,
   addCall,
-  findEnd,
   findUnfitTerm,
   findWrongHolder,
   readAmounts,
@@ -75,7 +75,7 @@ export function openTasks(parts: TaskParts): Tasks {
         .executeTakeFirst();
       const record = await find(taskId);
       if (record !== null && ended.numUpdatedRows === 1n)
-        await recordChange(record, 'task_revoke', by, parts, 'The task was revoked, but');
+        await recordChange(record, 'task_revoke', by, parts, 'The task was revoked, but it');
       return record;
     },
     check: (use) => checkTask(use, parts),
@@ -129,7 +129,7 @@ async function createTask(request: Creation, parts: TaskParts): Promise<TaskReco
   const record = buildRecord(row, nowMs);
   try {
     const phase = parent === null ? 'task_create' : 'task_delegate';
-    await recordChange(record, phase, own.created_by, parts, 'No task was created:');
+    await recordChange(record, phase, own.created_by, parts, 'No task was created: it');
   } catch (error) {
     await db.deleteFrom('tasks').where('task_id', '=', taskId).execute();
     throw error;
@@ -163,7 +163,7 @@ async function listRecords(db: Db, filter: TaskFilter, nowMs: number): Promise<T
 function buildRecord(row: TaskRow, nowMs: number): TaskRecord {
   return {
     ...tasks.show(row),
-    status: row.revoked_ms !== null ? 'revoked' : nowMs >= row.expires_ms ? 'expired' : 'active',
+    status: getLifetimeStatus(row, nowMs),
     arguments: Object.keys(JSON.parse(row.permitted) as object),
   };
 }
@@ -211,7 +211,9 @@ function findLineMisfit(
   const wrong = findWrongHolder(own, use);
   if (wrong !== null) return wrong;
   for (const row of line) {
-    const cause = findEnd(row, nowMs) ?? findUnfitTerm(row, use, openTaskHash(secret, row.task_id));
+    const cause =
+      findLifetimeEnd({ ...row, begins_ms: row.created_ms }, nowMs) ??
+      findUnfitTerm(row, use, openTaskHash(secret, row.task_id));
     if (cause !== null) return cause;
     const amounts = readAmounts(row, use.tool, use.content);
     const counted = amounts === null ? 'sums' : addCall(row, amounts);
@@ -264,15 +266,15 @@ async function countOne(
     .forUpdate()
     .executeTakeFirst();
   if (row === undefined) throw new CallRefused('unknown');
-  const end = findEnd(row, nowMs);
+  const end = findLifetimeEnd({ ...row, begins_ms: row.created_ms }, nowMs);
   if (end !== null) throw new CallRefused(end);
   const counted = addCall(row, amounts);
   if (typeof counted === 'string') throw new CallRefused(counted);
   await trx.updateTable('tasks').set(counted).where('task_id', '=', taskId).execute();
 }
 
-/** Writes an event; a failure becomes an `Unavailable` with a fixed message. */
-async function recordChange(
+/** @throws Unavailable if the event cannot be written */
+function recordChange(
   record: TaskRecord,
   phase: 'task_create' | 'task_delegate' | 'task_revoke',
   callerId: string,
@@ -298,11 +300,7 @@ async function recordChange(
       expires_at: record.expires_at,
     },
   });
-  try {
-    await write(event);
-  } catch (fault) {
-    throw new Unavailable(`${what} it could not be written to the audit journal.`, fault);
-  }
+  return recordOrThrow(event, write, what);
 }
 
 const REASONS = {

@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { EARLIER_NAME } from '../../core/names.ts';
-import { formatDecimal, parseDecimal } from '../../core/policy/conditions/decimal.ts';
-import type { TaskValue } from './types.ts';
+import { type Decimal, formatDecimal, parseDecimal } from '../../core/policy/conditions/decimal.ts';
+import type { ArgumentScalar } from './arguments.ts';
 
 /** Hashes the values of one task, which are not stored themselves. `null` for a number that is not exact. */
-export type HashValue = (path: string, value: TaskValue) => string | null;
+export type HashValue = (path: string, value: ArgumentScalar) => string | null;
 
 const KEY_BYTES = 32;
 
@@ -23,10 +23,13 @@ export function openTaskHash(secret: string, taskId: string): HashValue {
 }
 
 /** Writes a value so that equal values are equal and no others: the text `1` is not the number 1. */
-function writeValue(value: TaskValue): readonly [string, string] | null {
-  if (typeof value !== 'number') return [typeof value, String(value)];
-  // Several whole numbers beyond this bound are read as one.
-  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return null;
-  const decimal = parseDecimal(String(value));
+function writeValue(value: ArgumentScalar): readonly [string, string] | null {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return [typeof value, String(value)];
+  const decimal = readExactNumber(value);
   return decimal === null ? null : ['number', formatDecimal(decimal)];
+}
+
+/** Returns a number exactly; `null` beyond 2^53, where JSON readers take several whole numbers for one. */
+export function readExactNumber(value: number | bigint): Decimal | null {
+  return Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER ? null : parseDecimal(String(value));
 }

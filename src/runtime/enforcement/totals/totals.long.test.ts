@@ -59,7 +59,7 @@ withStores('totals', (law) => {
     assert.equal(await pay(store, cap, {}, at(HOUR + 60_000)), ALLOWED);
   });
 
-  law('a user’s calls add up over agents, and nobody has no result', async ({ store }) => {
+  law('a user’s calls add up, unproved calls have no result', async ({ store }) => {
     const cap = buildCap('sum("pay.amount", "24h", "user") > 10');
     assert.equal(await pay(store, cap, { amount: 6 }, { ...as('ann'), agent_id: 'a' }), ALLOWED);
     assert.equal(await pay(store, cap, { amount: 6 }, { ...as('ann'), agent_id: 'b' }), 'cap');
