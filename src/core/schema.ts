@@ -16,7 +16,7 @@ export type SchemaMembers = Readonly<Record<string, TSchema>>;
 type Constant = string | number | boolean | null;
 
 const OPTIONAL = Symbol('optional');
-/** The mark of an optional member, which the type declarations of the packages name. */
+/** The mark for an optional member, which the packages' type declarations name. */
 export interface Optional {
   readonly [OPTIONAL]: true;
 }

@@ -13,7 +13,7 @@ export function findCapabilityRestrictions({
 
 /**
  * Returns the restrictions that a task places on a call. It restricts and never allows, as a capability token does. A
- * call outside its task is not what the person asked for, whatever the agent may do.
+ * call outside its task is not what the person requested, whatever the agent may do.
  */
 export function findTaskRestrictions({
   phase,

@@ -99,7 +99,7 @@ function findCallerRestrictions(
   return restrictions;
 }
 
-/** Checks the scopes of the person, and the calls that all agents made for the person. */
+/** Checks the person's scopes, and the calls that all agents made for the person. */
 function findPersonRestrictions(
   { tool_name, required_scopes = [], max_calls_per_minute_per_user, enforcement }: ToolContract,
   { principal, calls_last_minute_for_user = 0 }: CrossingContext,

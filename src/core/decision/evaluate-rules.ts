@@ -60,7 +60,7 @@ export interface RuleEvaluationInput {
   readonly stripping: FieldStripping | null;
   /** The content as it is sent; absent if a recorded decision is evaluated. */
   readonly sent?: Content | undefined;
-  /** Finds the results of conditions on arguments in a record. */
+  /** Finds the recorded results for conditions on arguments. */
   readonly findRecordedResult?: ConditionInputs['findRecordedResult'];
   /** Evaluates conditions in CEL. Without it, rules with a condition restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;

@@ -213,7 +213,7 @@ export function judgeScan(
   return buildVerdict(input);
 }
 
-/** Checks where the values of a call come from; `null` if the contract does not ask for it. */
+/** Checks where a call's values come from; `null` if the contract does not require it. */
 function checkOrigins(crossing: Crossing, contract: ContractMatch): FlowCheck | null {
   if (contract === null || contract === 'undeclared' || crossing.phase !== 'request') return null;
   const { flow } = contract;

@@ -42,8 +42,8 @@ export function buildRestriction(
   return { violation, rule, action: 'block', reason, enforcement };
 }
 
-/** The name of the restriction for a contract's limit per person, if no person is proved. */
+/** The restriction's name for a contract's limit per person, if no person is proved. */
 export const NO_PERSON_TO_COUNT = 'contract.user';
 
-/** Terms of a contract on the person. Violating them is an `identity_violation`. */
+/** A contract's terms on the person. Violating them is an `identity_violation`. */
 const PERSON_TERMS: readonly string[] = ['contract.required_scopes', NO_PERSON_TO_COUNT];

@@ -44,16 +44,16 @@ export interface RuleContext {
   /** Taint tags of the session. */
   readonly session_tags: readonly Tag[];
   /**
-   * Returns whether the condition of a rule holds for a tag, or for the crossing itself if `null`. Throws if the
-   * condition has no result. A tier that is only stated can only restrict: a condition that allows must hold with and
-   * without it, and for any other condition one of both suffices.
+   * Returns whether a rule's condition holds for a tag, or for the crossing itself if `null`. Throws if the condition
+   * has no result. A tier that is only stated can only restrict: a condition that allows must hold with and without it,
+   * and for any other condition either suffices.
    */
   readonly evaluateCondition: (
     rule: ConditionalRule,
     occurrence: TagOccurrence | null,
     isAllowing: boolean,
   ) => boolean;
-  /** The results of conditions that read arguments, of each rule that was evaluated. */
+  /** The condition results, for each evaluated rule whose condition reads arguments. */
   readonly condition_results: Map<ConditionalRule, ConditionResult>;
   /** Collects the matching rules that restrict by session tags. */
   readonly matched_flow_rules: Rule[];
@@ -95,7 +95,7 @@ export function getEnforcementPoint(boundary: Boundary, phase: Phase | null | un
 /** The parts of a rule that its condition needs. */
 export type ConditionalRule = Pick<Rule, 'name' | 'when' | 'reads'>;
 
-/** The result of a condition; `null` if it has none. */
+/** A condition's result; `null` if it has none. */
 export type ConditionResult = boolean | null;
 
 /** Inputs of CEL conditions, in addition to the crossing's own fields. */
@@ -107,7 +107,7 @@ export interface ConditionInputs {
   readonly conditions: ConditionEvaluator | null;
   /** The content as it is sent; absent if it is not known. */
   readonly content?: Content | undefined;
-  /** Finds the result of a condition on arguments in a record, instead of evaluating it. */
+  /** Finds the recorded result for a condition on arguments, instead of evaluating it. */
   readonly findRecordedResult?: ((rule: ConditionalRule) => ConditionResult) | undefined;
 }
 
@@ -158,8 +158,8 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
 }
 
 /**
- * Lists the results of conditions on arguments by rule. A name with two results is left out, and so is a condition on
- * the tag, which may have a result for each.
+ * Lists, by rule, the results for conditions on arguments. A name with two results is left out, and so is a condition
+ * on the tag, which may have a result for each tag.
  */
 export function listConditionResults({ condition_results }: RuleContext): readonly RuleConditionResult[] {
   if (condition_results.size === 0) return [];
@@ -181,7 +181,7 @@ function getResult(evaluate: () => boolean): ConditionResult {
   }
 }
 
-/** Returns every agent that acts in a crossing, each once: those of the chain, the source agent, the agent. */
+/** Returns every agent that acts in a crossing, each once: those in the chain, the source agent, the agent. */
 export function listActingAgents({
   agent_id,
   source_agent_id,
@@ -484,7 +484,7 @@ function findPrincipalMismatch(
   return (isAllowing ? tiers.every(isListed) : tiers.some(isListed)) ? null : 'agent_tier';
 }
 
-/** Returns whether a person is one of the listed people, or in one of the groups. Without lists everyone is. */
+/** Returns whether a person is listed, or is in a listed group. Without lists everyone is. */
 export function matchesPerson(
   {
     users,

@@ -15,7 +15,7 @@ import {
 import { STOP_WORDS } from './stop-words.ts';
 import { parseUrlParts } from './urls.ts';
 
-/** The values that a text of a person endorses. */
+/** The values that a person's text endorses. */
 export interface PromptAtoms {
   readonly exact: readonly string[];
   readonly numbers: readonly string[];
@@ -23,7 +23,7 @@ export interface PromptAtoms {
 
 /** The most values that one prompt endorses, so that a long one leaves some for later ones. */
 const PROMPT_ATOMS_MAX = 512;
-/** Words of the longest name that a prompt endorses without quotation marks. */
+/** Words in the longest name that a prompt endorses without quotation marks. */
 const NAME_WORDS_MAX = 6;
 
 /**
@@ -36,7 +36,7 @@ export function findPromptAtoms(text: string, isExcluded: (piece: Piece) => bool
   return findExactAtoms(text, words, isExcluded, PROMPT_ATOMS_MAX, words);
 }
 
-/** Returns the values in a text of a source that the person named. Single words are none. */
+/** Returns the values in a text from a source that the person named. Single words do not count. */
 export function findSourceAtoms(text: string, atomsMax: number): PromptAtoms {
   return findExactAtoms(text, findWords(text), () => false, atomsMax, []);
 }
@@ -81,7 +81,7 @@ function* listTypedPieces(text: string, words: readonly Piece[]): Generator<Piec
   }
 }
 
-/** Returns the host, the path, and the values of the query of a URL. */
+/** Returns a URL's host, its path, and the values in its query. */
 function listUrlParts(text: string): readonly string[] {
   if (!text.includes('://') && !text.includes('/')) return [];
   const parts = parseUrlParts(text);
@@ -115,15 +115,15 @@ function isPlainNumber(word: string): boolean {
   return /^[+-]?[\d.,]+%?$/.test(word) && !isIdentifier(word);
 }
 
-/** The values in texts of strangers. */
+/** The values in strangers' texts. */
 export interface UntrustedAtoms {
   readonly folded: Set<string>;
-  /** Numbers in plain digits. They count for arguments that are numbers alone, because texts are full of short ones. */
+  /** Numbers in plain digits. They count for arguments that are numbers alone, because short ones fill many texts. */
   readonly numbers: Set<string>;
 }
 
 /**
- * Adds the values in a text of strangers: the whole, addresses, URLs with their parts, paths, account numbers, numbers,
+ * Adds the values in a stranger's text: the whole, addresses, URLs with their parts, paths, account numbers, numbers,
  * identifiers, quoted strings and names, also where they are encoded. Stops at `atomsMax` values of one form.
  */
 export function addUntrustedAtoms({ folded, numbers }: UntrustedAtoms, text: string, atomsMax: number): void {
@@ -146,7 +146,7 @@ export function addUntrustedAtoms({ folded, numbers }: UntrustedAtoms, text: str
   }
 }
 
-/** Returns the parts of an argument in which values of strangers may be hidden. Bounded by `piecesMax`. */
+/** Returns the parts of an argument in which a stranger's values may be hidden. Bounded by `piecesMax`. */
 export function listHiddenPieces(text: string, piecesMax: number): readonly string[] {
   const found = new Set<string>();
   for (const { text: piece } of listTypedPieces(text, findWords(text))) {

@@ -3,10 +3,10 @@ import type { CompositeType } from '../types/index.ts';
 import { findGroupedNumbers, findWords, isIdentifier, splitJoinedWord } from './pieces.ts';
 import { parseUrlParts } from './urls.ts';
 
-/** A part of a composite value that needs a label of its own; `null` for text that has no place in the composite. */
+/** A part of a composite value that needs a separate label; `null` for text that has no place in the composite. */
 export type CompositePart = string | null;
 
-/** Parts of one value, at most. With more of them the value has a part without a label. */
+/** Parts per value, at most. With more of them the value has a part without a label. */
 const PARTS_MAX = 256;
 
 /** Cuts a value by its declared type into the parts that need a label each. */
@@ -34,7 +34,7 @@ const ADDRESS =
   /^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$|:\/\/|^\/\/[^/]|^www\.|^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$|^\+?\d{9,30}$|^\d{1,3}(?:\.\d{1,3}){3}(?:[:/]|$)/i;
 const HOST =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,10}(\p{L}{2,24}|xn--[a-z0-9-]{2,59})(?::\d{1,5})?(?:\/.*)?$/iu;
-/** Endings of file names, some of which are domains too. */
+/** File extensions, some of which are domains too. */
 const FILE_ENDINGS = new Set(
   (
     'bmp c cfg conf cpp css csv doc docx gif go gz h htm html ini java jpeg jpg js json log lua md mdx odt pdf php png ' +
@@ -42,7 +42,7 @@ const FILE_ENDINGS = new Set(
   ).split(' '),
 );
 
-/** Returns the addresses in prose: of mail, of hosts, and of accounts. The other words need no label. */
+/** Returns the mail addresses, hosts and accounts in prose. The other words need no label. */
 function listAddressesInText(text: string): readonly CompositePart[] {
   const found = new Set<string>();
   const shown = showAsRead(text);

@@ -5,7 +5,7 @@ import { decodeBase64 } from '../text/base64.ts';
 /** Longer values are compared as written alone. */
 const DECODED_UNITS_MAX = 4_096;
 const ENCODED_UNITS_MIN = 8;
-/** Encoded text has letters of both cases, or digits. */
+/** Encoded text has letters in both cases, or digits. */
 const PLAIN_WORD = /^[A-Z]?[a-z]+$/;
 
 /**
@@ -31,7 +31,7 @@ function foldLetters(text: string): string {
   return folded.toUpperCase();
 }
 
-/** Returns the readings of a value: as written, decoded from base64 or percent encoding, and reversed; each once. */
+/** Returns a value's readings: as written, decoded from base64 or percent encoding, and reversed; each once. */
 export function listReadings(text: string): readonly string[] {
   const readings = new Set([text]);
   if (text.length > DECODED_UNITS_MAX) return [...readings];
@@ -57,7 +57,7 @@ export function listDecodings(text: string): readonly string[] {
   return decoded;
 }
 
-/** Decodes a text of one character per byte; returns `null` if it is not UTF-8. */
+/** Decodes a text with one character per byte; returns `null` if it is not UTF-8. */
 function decodeUtf8(bytes: string): string | null {
   return decodeUtf8Bytes(Array.from(bytes, (byte) => byte.charCodeAt(0)));
 }

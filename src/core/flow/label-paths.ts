@@ -1,7 +1,7 @@
 import { memoize } from '../memoize.ts';
 import type { Label } from '../types/index.ts';
 
-/** One step of a path: a member, any member (`*`), any element (`[]`), the names of members, or the lines of a text. */
+/** One step in a path: a member, any member (`*`), any element (`[]`), the member names, or the lines of a text. */
 type PathStep = string;
 
 const ANY_MEMBER = '*';
@@ -32,13 +32,13 @@ interface LabelNode {
   readonly children: Map<PathStep, LabelNode>;
 }
 
-/** Finds the labels of places in a result. */
+/** Finds the labels for places in a result. */
 export interface LabelFinder {
-  /** Returns the label of the most specific path that covers a place; `null` if there is none. */
+  /** Returns the label from the most specific path that covers a place; `null` if there is none. */
   readonly find: (place: readonly PathStep[], last?: PathStep) => Label | null;
 }
 
-/** Returns the finder for the labels of a contract. */
+/** Returns the finder for a contract's labels. */
 export const getLabelFinder = memoize((labels: Readonly<Record<string, Label>>): LabelFinder => {
   const root: LabelNode = { label: null, children: new Map() };
   for (const [path, label] of Object.entries(labels)) {
@@ -53,14 +53,14 @@ export const getLabelFinder = memoize((labels: Readonly<Record<string, Label>>):
   return { find: (place, last) => findLabel(root, place, last) };
 });
 
-/** Returns the place of a member or an element, as `find` takes it. */
+/** Returns the place for a member or an element, as `find` takes it. */
 export function buildPlaceStep(key: string | null): PathStep {
   return key === null ? ELEMENT : key;
 }
 
 /**
- * Walks all paths at once. Nodes are in the order of preference, a named member before `*`, and the last label that is
- * found is the deepest one. With `last`, only a label for exactly that counts.
+ * Walks all paths at once. Nodes are ordered by preference, a named member before `*`, and the last label that is found
+ * is the deepest one. With `last`, only a label for exactly that counts.
  */
 function findLabel(root: LabelNode, place: readonly PathStep[], last?: PathStep): Label | null {
   let nodes: readonly LabelNode[] = [root];

@@ -1,6 +1,6 @@
 /**
- * Functions that only a policy with origins of values needs. In the built program each module that is imported here runs
- * at the first call of one of its functions (scripts/build/lazy-modules.ts).
+ * Functions that only a policy with value origins needs. In the built program each module that is imported here runs
+ * when one of its functions is first called (scripts/build/lazy-modules.ts).
  */
 import type { Crossing, FlowTerms, ScanLimits, ToolContract, ValuesChange } from '../types/index.ts';
 import { checkFlow, type FlowCheck } from './sinks.ts';

@@ -1,14 +1,14 @@
 import type { Label, SeenLabel, ValueQuota, ValuesChange, ValuesSeen } from '../types/index.ts';
 import { getValueQuota, VALUE_QUOTAS } from './quotas.ts';
 
-/** The values that one session of this process has seen. They are lost when it ends. */
+/** The values that one session in this process has seen. They are lost when it ends. */
 export interface MemoryValues {
   readonly seen: ValuesSeen;
   /** Keeps what a crossing that passed adds. Beyond a quota nothing is kept, and its kind is full. */
   readonly save: (change: ValuesChange, eventId: string | null) => void;
 }
 
-/** Creates the values of a session. `hashValue` has a key that agents cannot read. */
+/** Creates a session's values. `hashValue` has a key that agents cannot read. */
 export function createMemoryValues(hashValue: ValuesSeen['hashValue']): MemoryValues {
   const labels = new Map<string, SeenLabel[]>();
   const counts: Record<ValueQuota, number> = { user: 0, trusted: 0, untrusted: 0, shingle: 0 };

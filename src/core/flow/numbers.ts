@@ -1,6 +1,6 @@
 import type { Piece } from './pieces.ts';
 
-/** The one notation of numbers: digits, or groups of three with commas, then a fraction and an exponent. */
+/** The one number notation: digits, or groups of three with commas, then a fraction and an exponent. */
 const NUMBER = /^([+-]?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /** Longer numbers are compared as text alone. */
@@ -32,7 +32,7 @@ export function isSmallNumber(plain: string): boolean {
 }
 
 const CANDIDATE = /[+-]?\d[\d,]{0,80}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?/g;
-/** Text before or behind which a number is a part of a date, a phone number or an identifier. */
+/** Text before or behind which a number is part of a date, a phone number or an identifier. */
 const JOINED_BEFORE = /[\p{L}\p{N}_#@:/\\.,+-]$|(?:^|[^\p{L}\p{N}])\d+[ \u00a0]$/u;
 const JOINED_AFTER = /^(?:[\p{L}\p{N}_@#:/\\-]|[.,]\d|[ \u00a0]\d)/u;
 const MONTH =
@@ -41,7 +41,7 @@ const MONTH_BEFORE = new RegExp(`(?:${MONTH})\\.?(?: \\d{1,2}(?:st|nd|rd|th)?)?,
 const MONTH_AFTER = new RegExp(`^ (?:of )?(?:${MONTH})\\b`, 'i');
 const CONTEXT_UNITS = 24;
 
-/** Returns the numbers that are words of their own in a text, in plain digits, with their places. */
+/** Returns the numbers that are separate words in a text, in plain digits, with their places. */
 export function findNumbers(text: string): readonly Piece[] {
   const found: Piece[] = [];
   for (const { 0: written, index } of text.matchAll(CANDIDATE)) {

@@ -10,7 +10,7 @@ export interface Piece {
   readonly end: number;
 }
 
-/** Trims the blanks of ASCII, and no other. Linear, because no search starts again inside a run of blanks. */
+/** Trims ASCII blanks, and no other. Linear, because no search starts again inside a run of blanks. */
 export function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -19,7 +19,7 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** Returns whether a UTF-16 unit is a space, a tab, or the end of a line. */
+/** Returns whether a UTF-16 unit is a space, a tab, or a line end. */
 function isBlank(unit: number): boolean {
   return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
 }
@@ -39,7 +39,7 @@ const PLAIN = /^[A-Za-z0-9]+$/;
 const LEADING = /^[\p{Ps}\p{Pi}\p{Pf}'<>*_,;:!?¡¿|=]+/u;
 const TRAILING = /[\p{Pe}\p{Pi}\p{Pf}'<>*_.,;:!?|=…]+$/u;
 
-/** Returns the words of a text without the punctuation around them. */
+/** Returns the words in a text without the punctuation around them. */
 export function findWords(text: string): readonly Piece[] {
   const found: Piece[] = [];
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
@@ -66,7 +66,7 @@ function cutPiece(token: string, index: number): Piece | null {
 /** Also a full stop without a space behind it: `www.example.com.They`. */
 const SEPARATOR = /[()<>[\]{}|,;='&?]+|:(?!\/\/)|\.(?=\p{Lu}\p{Ll})/u;
 
-/** Returns the parts of a word between separators, if there are several: `to=ada@example.com;cc=bob`. */
+/** Returns a word's parts between separators, if there are several: `to=ada@example.com;cc=bob`. */
 export function splitJoinedWord({ text, start }: Piece): readonly Piece[] {
   if (PLAIN.test(text) || !SEPARATOR.test(text)) return [];
   const parts: Piece[] = [];
@@ -93,7 +93,7 @@ const QUOTATIONS = [
   /`([^`\n]{1,256})`/g,
 ];
 
-/** Returns the quoted strings of a text, without their quotes. */
+/** Returns the quoted strings in a text, without their quotes. */
 export function findQuotations(text: string): readonly Piece[] {
   const found: Piece[] = [];
   if (!QUOTE.test(text)) return found;

@@ -10,7 +10,7 @@ export const VALUE_QUOTAS: Readonly<Record<ValueQuota, number>> = {
 };
 
 /**
- * Returns the kind whose quota an entry uses. The arguments of calls use that of trusted values, which they restrict: if
+ * Returns the kind whose quota an entry uses. Call arguments use the quota for trusted values, which they restrict: if
  * an echo could no longer be known, no value becomes trusted either.
  */
 export function getValueQuota(form: ValueForm, label: Label): ValueQuota {

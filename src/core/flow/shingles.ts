@@ -1,7 +1,7 @@
 import type { ValuesSeen } from '../types/index.ts';
 import { foldValue } from './fold-value.ts';
 
-/** Words of a shingle. */
+/** Words in a shingle. */
 export const SHINGLE_WORDS = 8;
 /** One of so many shingles is kept, chosen by its hash (winnowing). */
 const KEPT_ONE_IN = 16;
@@ -18,7 +18,7 @@ export interface Shingle {
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’_-]*/gu;
 
 /**
- * Returns the shingles of a text that are kept. The key of the session chooses them, so that an attacker cannot write a
+ * Returns the shingles that are kept from a text. The session's key chooses them, so that an attacker cannot write a
  * text that has none. Linear: a rolling sum over the words decides, and only kept shingles are hashed.
  */
 export function findShingles(
@@ -62,7 +62,7 @@ function sumWord(word: string, seed: number): number {
   return sum ^ (sum >>> 15);
 }
 
-/** The factor of the first word of a shingle. */
+/** The factor for the first word in a shingle. */
 function computePower(seed: number): number {
   let factor = 1;
   for (let at = 1; at < SHINGLE_WORDS; at++) factor = Math.imul(factor, seed);

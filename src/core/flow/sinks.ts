@@ -19,7 +19,7 @@ import { isSmallNumber, normalizeNumber } from './numbers.ts';
 import { trimBlanks } from './pieces.ts';
 import { ANY, findValueLabels, findWholeLabels, isPermittedValue, listShownLabels } from './value-labels.ts';
 
-/** A term for the origin of values that a call violates. */
+/** A term on value origins that a call violates. */
 export interface FlowProblem {
   /** `arguments.recipient`, `others`, `intent`, `duplicates` or `unavailable`. */
   readonly term: string;
@@ -29,7 +29,7 @@ export interface FlowProblem {
   readonly path: string | null;
 }
 
-/** The origins of the arguments of a call. */
+/** The origins of a call's arguments. */
 export interface FlowCheck {
   readonly problems: readonly FlowProblem[];
   /** Labels by argument that the contract names. */
@@ -39,7 +39,7 @@ export interface FlowCheck {
 /** In `any_of`: permits values that carry nothing. */
 const TRIVIAL = 'trivial';
 
-/** Checks where the values in the arguments of a call come from. */
+/** Checks where the values in a call's arguments come from. */
 export function checkFlow(
   { content, values_seen: seen }: Pick<Crossing, 'content' | 'values_seen'>,
   contract: ToolContract & { readonly flow: FlowTerms },
@@ -82,7 +82,7 @@ interface FlowReading {
   readonly contract: ToolContract;
   readonly flow: FlowTerms;
   readonly seen: ValuesSeen;
-  /** The JSON text of the arguments. */
+  /** The arguments as JSON text. */
   readonly text: string;
   readonly problems: FlowProblem[];
   readonly labels: Map<string, readonly SeenLabel[]>;
@@ -133,7 +133,7 @@ interface ArgumentLeaf {
 }
 
 /**
- * Returns the values in an argument. Names of members that the schema declares are not values. Does not recurse, so that
+ * Returns the values in an argument. Member names that the schema declares are not values. Does not recurse, so that
  * deep nesting is harmless.
  */
 function listLeaves(value: JsonNode, schema: JsonObject | null): readonly ArgumentLeaf[] {
@@ -224,7 +224,7 @@ function checkParts(
   return { is_permitted: true, shown: shown.length === 0 ? whole : shown };
 }
 
-/** Returns whether a value carries nothing: a number below 100, a word of JSON, a member of an enumeration, or nothing. */
+/** Returns whether a value carries nothing: a number below 100, a JSON word, an enumeration member, or nothing. */
 function isTrivial(node: JsonNode, written: string, schema: JsonObject | null): boolean {
   if (node.kind === 'number') {
     const plain = normalizeNumber(written);
@@ -241,7 +241,7 @@ function isNumericSchema(schema: JsonObject | null): boolean {
   return types.includes('number') || types.includes('integer');
 }
 
-/** Returns whether the prompts of the person have one of the words, in any of the usual cases. */
+/** Returns whether the person's prompts have one of the words, in any usual case. */
 function hasIntent(words: readonly string[], seen: ValuesSeen): boolean {
   return words.length === 0 || words.some((word) => listCases(word).some((each) => isUserWord(each, seen)));
 }

@@ -1,4 +1,4 @@
-/** Words that name nothing, so that they need no place in the quota of a session. */
+/** Words that name nothing, so that they need no place in a session's quota. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about above after again all also am an and any anything are as at away back be because been before below between ' +

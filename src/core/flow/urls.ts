@@ -1,6 +1,6 @@
 import { decodePercentEncoding } from './fold-value.ts';
 
-/** The parts of a URL that a sink checks one by one. */
+/** The URL parts that a sink checks one by one. */
 export interface UrlParts {
   /** With the port, as written. */
   readonly host: string;
@@ -8,9 +8,9 @@ export interface UrlParts {
   readonly path: string;
   /** The query as written, without `?`; empty if there is none. */
   readonly query: string;
-  /** Names and values of the query, decoded. */
+  /** Names and values in the query, decoded. */
   readonly values: readonly string[];
-  /** Parts of the path between slashes, decoded. */
+  /** Path parts between slashes, decoded. */
   readonly segments: readonly string[];
   /** True if there is a user, a fragment, or a character that programs read differently. */
   readonly has_rest: boolean;

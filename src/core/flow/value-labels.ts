@@ -7,30 +7,30 @@ import { normalizeNumber } from './numbers.ts';
 import { ATOM_UNITS_MAX, isPlaceholderText, trimBlanks } from './pieces.ts';
 import { findShingles } from './shingles.ts';
 
-/** The labels of a value in an argument. */
+/** The labels for a value in an argument. */
 export interface ValueLabels {
-  /** Labels of the whole value, exactly as it is written. Only these permit. */
+  /** Labels for the whole value, exactly as it is written. Only these permit. */
   readonly whole: readonly SeenLabel[];
-  /** Untrusted labels of its other readings and its parts. */
+  /** Untrusted labels for its other readings and its parts. */
   readonly parts: readonly SeenLabel[];
 }
 
-/** Parts of one value that are searched for, at most. */
+/** Parts per value that are searched for, at most. */
 const PIECES_MAX = 256;
 const SHINGLES_MAX = 256;
 
 /**
- * Returns the labels of a value. A label that permits needs the exact characters, or for a number the same number. An
+ * Returns a value's labels. A label that permits needs the exact characters, or for a number the same number. An
  * untrusted label is found in any spelling.
  *
- * @param isNumber - the argument is a number, so that numbers of a text endorse it
+ * @param isNumber - the argument is a number, so that numbers in a text endorse it
  */
 export function findValueLabels(text: string, isNumber: boolean, seen: ValuesSeen): ValueLabels {
   const value = trimBlanks(text);
   return { whole: findWholeLabels(value, isNumber, seen), parts: findPartLabels(value, seen) };
 }
 
-/** Returns the labels of a trimmed value as a whole, and `unknown` if an argument had it before. */
+/** Returns the labels for a trimmed value as a whole, and `unknown` if an argument had it before. */
 export function findWholeLabels(value: string, isNumber: boolean, seen: ValuesSeen): readonly SeenLabel[] {
   const whole: SeenLabel[] = [];
   if (value.length > ATOM_UNITS_MAX || isPlaceholderText(value)) return whole;

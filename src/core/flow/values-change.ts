@@ -31,13 +31,13 @@ import { getValueQuota, VALUE_QUOTAS } from './quotas.ts';
 import { findShingles } from './shingles.ts';
 import { findWholeLabels } from './value-labels.ts';
 
-/** The label of what an agent reads from its memory, and of messages from other agents. */
+/** The label for everything that an agent reads from its memory, and for messages from other agents. */
 const MEMORY: Label = 'untrusted.memory';
 const AGENTS: Label = 'untrusted.agents';
 const FILE: Label = 'untrusted.file';
 
 /**
- * Returns what a crossing that passes adds to the values of its session; `null` if that is nothing. Reads the original
+ * Returns what a crossing that passes adds to its session's values; `null` if that is nothing. Reads the original
  * content, before masks, because values reach the agent in other ways too.
  */
 export function computeValuesChange(
@@ -59,7 +59,7 @@ interface ChangeDraft {
   readonly added: Map<string, ValuesChange['add'][number]>;
   readonly counts: Record<keyof typeof VALUE_QUOTAS, number>;
   readonly end: Set<Label>;
-  /** True if a contract permits values of sources that the person named. */
+  /** True if a contract permits values from sources that the person named. */
   readonly keeps_sources: boolean;
 }
 
@@ -130,14 +130,14 @@ function addText(draft: ChangeDraft, content: Content, label: Label, limits: Sca
   addAtoms(draft, atoms, inForce);
 }
 
-/** Prompts of so many words could share two shingles with content of strangers. */
+/** Prompts with so many words could share two shingles with strangers' content. */
 const PASTED_WORDS_MIN = 16;
-/** Shingles of this number with the content of strangers show that a prompt has a part of it. */
+/** This many shingles shared with strangers' content show that a prompt has a part of it. */
 const SHARED_MIN = 2;
 const PROMPT_SHINGLES_MAX = 4_096;
 
 /**
- * Adds the values that a prompt endorses. If it shares two shingles with content of strangers, it endorses nothing
+ * Adds the values that a prompt endorses. If it shares two shingles with strangers' content, it endorses nothing
  * between them, and no value that a stranger wrote. If no more shingles are kept, a long prompt endorses nothing.
  */
 function addPrompt(draft: ChangeDraft, text: string, label: Label): void {
@@ -183,7 +183,7 @@ function addAtoms(draft: ChangeDraft, { folded, numbers }: UntrustedAtoms, label
   for (const value of numbers) addValue(draft, 'number', value, label);
 }
 
-/** Adds a value as a whole. Its parts are not trusted, because a field of free text may hold anything. */
+/** Adds a value as a whole. Its parts are not trusted, because a free-text field may hold anything. */
 function addTrusted(draft: ChangeDraft, text: string, kind: JsonLeaf['kind'] | null, label: Label): void {
   const value = trimBlanks(text);
   if (value === '' || value.length > ATOM_UNITS_MAX || isPlaceholderText(value)) return;
@@ -192,7 +192,7 @@ function addTrusted(draft: ChangeDraft, text: string, kind: JsonLeaf['kind'] | n
   else addValue(draft, 'exact', value, label);
 }
 
-/** Values of one text of a named source that are kept, at most. */
+/** Values that are kept per text from a named source, at most. */
 const SOURCE_ATOMS_MAX = 64;
 
 function addSource(draft: ChangeDraft, text: string): void {
@@ -207,7 +207,7 @@ interface TrustedLeaf {
   readonly label: Label;
 }
 
-/** Adds a result field by field. Trusted fields come last, because a value of a stranger in the same result is known by then. */
+/** Adds a result field by field. Trusted fields come last, because strangers' values in it are known by then. */
 function addResult(
   draft: ChangeDraft,
   { content: written, tool }: Crossing,
@@ -245,7 +245,7 @@ function addResult(
         const above = place.slice(0, -1);
         const label = finder.find(above, KEYS_STEP);
         const rest = finder.find(above) ?? origin;
-        // Names of members are seldom values, so that a trusted result does not make them trusted.
+        // Member names are seldom values, so that a trusted result does not make them trusted.
         if (label !== null) add(text, kind, label);
         else if (!isPermitting(rest)) add(text, kind, rest);
       }
@@ -271,7 +271,7 @@ interface OpenedResult {
 }
 
 /**
- * Opens a result. Labels count in JSON that a tool returns as text, and in the result of an MCP server: in
+ * Opens a result. Labels count in JSON that a tool returns as text, and in an MCP server's result: in
  * `structuredContent`, or in its only text.
  */
 function openResult(written: Content, limits: ScanLimits): OpenedResult {
@@ -289,7 +289,7 @@ function openResult(written: Content, limits: ScanLimits): OpenedResult {
   return { fields, texts: blocks.filter((block) => !isJsonOf(block, structured)) };
 }
 
-/** Returns the texts of an MCP result; `null` if a value is none, or has anything else. */
+/** Returns the texts in an MCP result; `null` if a value is none, or has anything else. */
 function listMcpTexts(value: Json): readonly string[] | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { content, ...rest } = value as JsonObject;
@@ -317,7 +317,7 @@ function parseResultText(text: string, limits: ScanLimits): Content {
   return /^\s*[[{]/.test(text) ? parseJsonContent(text, limits) : createContent(text);
 }
 
-/** Returns the lines of a text, each also without a name in front: `Hotels: Good Night` and `Good Night`. */
+/** Returns the lines in a text, each also without a name in front: `Hotels: Good Night` and `Good Night`. */
 function listLines(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {
     const value = /^[^:\n]{1,64}: (.+)$/.exec(line)?.[1];
@@ -344,11 +344,11 @@ function holdsMedia(content: Content, limits: ScanLimits): boolean {
   return hasType && hasData;
 }
 
-/** Values of one call that are recorded, at most. */
+/** Values that are recorded per call, at most. */
 const CALL_VALUES_MAX = 1_024;
 
 /**
- * Records the argument values without a label that permits, so that an echo of them is known. A tool that writes to a
+ * Records the argument values without a label that permits, so that their echo is known. A tool that writes to a
  * trusted store with such a value ends that trust.
  */
 function addCall(
@@ -387,12 +387,12 @@ function addCall(
   for (let at = 0; at <= VALUE_QUOTAS.trusted; at++) addValue(draft, 'folded', `argument ${at}`, mark);
 }
 
-/** The text under which a session remembers how a tool was called. It has fewer words than a shingle of content. */
+/** The text under which a session remembers how a tool was called. It has fewer words than a content shingle. */
 function buildCallMark(tool: string | null): string {
   return `call ${tool ?? ''}`;
 }
 
-/** Returns whether the person named, with the exact words, each argument of all calls of a tool in this session. */
+/** Returns whether the person named, with the exact words, each argument in all calls to a tool in this session. */
 function isNamedSource({ seen, keeps_sources }: ChangeDraft, tool: string | null): boolean {
   if (!keeps_sources || seen.full.includes('shingle')) return false;
   const marks = seen.findLabels(seen.hashValue('shingle', buildCallMark(tool)));

@@ -1,7 +1,7 @@
 import type { ConditionalRule, ConditionResult } from '../decision/rules.ts';
 import type { Policy, RuleConditionResult } from '../types/index.ts';
 
-/** Results of conditions on arguments, by the name of their rule. */
+/** Results for conditions on arguments, by rule name. */
 export type ConditionResults = ReadonlyMap<string, ConditionResult>;
 
 const WORDS = { true: true, false: false, none: null } as const;
@@ -30,8 +30,8 @@ export interface RecordedResults {
 }
 
 /**
- * Opens the results for the rules of another policy. A result counts for every rule with the text of the condition that
- * had it. `isComparable` is false if the arguments may differ, as after another contract.
+ * Opens the results for another policy's rules. A result counts for every rule with the condition text that had it.
+ * `isComparable` is false if the arguments may differ, as after another contract.
  */
 export function openRecordedResults(
   results: ConditionResults,

@@ -191,7 +191,7 @@ function hasSameFields(record: RecordedDecision, was: Policy, next: Policy): boo
   return isAllRecorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFactTag)));
 }
 
-/** Returns the different lists of fields that the contracts of two policies keep, as JSON. */
+/** Returns the different field lists that two policies' contracts keep, as JSON. */
 function listFieldLists(crossing: RecordedDecision['crossing'], was: Policy, next: Policy): string[] {
   const lists = [was, next].map((policy) =>
     JSON.stringify(listKeptFields(findContract(crossing, policy), crossing.phase)),

@@ -114,9 +114,9 @@ export interface RecordedDecision {
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
-  /** Results of conditions on arguments, because the record holds no arguments. */
+  /** Results for conditions on arguments, because the record holds no arguments. */
   readonly condition_results: ConditionResults;
-  /** Finds these results for the rules of another policy; absent for those of the policy that decided. */
+  /** Finds these results for another policy's rules; absent for the policy that decided. */
   readonly findRecordedResult?: RecordedResults['find'];
   /** The decision with all monitored parts of the policy enforced; `null` if no such part matched. */
   readonly enforced_result: DecisionResult | null;
@@ -232,7 +232,7 @@ function getCapability({ metadata }: RecordedEvent): CrossingContext['capability
   return { token_id: tokenId, refusal: { rule, reason: 'The capability token was refused.' } };
 }
 
-/** Rebuilds the task of a crossing, as its capability is rebuilt. */
+/** Rebuilds a crossing's task, as its capability is rebuilt. */
 function getTask({ task_id, metadata }: RecordedEvent): CrossingContext['task'] {
   const taskId = task_id ?? null;
   const rule = findRefusal(metadata, 'flow_violation', 'task.');
@@ -240,7 +240,7 @@ function getTask({ task_id, metadata }: RecordedEvent): CrossingContext['task'] 
   return { task_id: taskId, refusal: { rule, reason: 'The task was refused.' } };
 }
 
-/** Returns the rule of a recorded violation whose name begins so; `null` if there is none. */
+/** Returns the rule in a recorded violation whose name begins so; `null` if there is none. */
 function findRefusal(
   metadata: RecordedEvent['metadata'],
   type: ViolationType,
@@ -307,7 +307,7 @@ const CONTENT_RULES = ['arguments', 'accepts.fields', 'emits.fields'];
 
 const FLOW_VIOLATION = 'flow_violation:';
 
-/** Returns the violated terms for the origin of values. */
+/** Returns the violated terms on value origins. */
 function listFlowRules(violations: readonly string[], monitored: readonly string[]): readonly string[] {
   const names = violations.flatMap((each) =>
     each.startsWith(FLOW_VIOLATION) ? [each.slice(FLOW_VIOLATION.length)] : [],

@@ -4,7 +4,7 @@ import { hashTextPortably } from '../policy/compile/portable-hash.ts';
 import type { Crossing, Json, Label, Policy, Verdict } from '../types/index.ts';
 import { buildTestCrossing, buildTestPolicy } from './policies.ts';
 
-/** One session of an agent under a policy, for tests: each step is judged, and its values are kept if it passes. */
+/** An agent's session under a policy, for tests: each step is judged, and its values are kept if it passes. */
 export interface FlowSession {
   readonly values: MemoryValues;
   readonly prompt: (text: string, label?: Label) => Verdict;
@@ -13,7 +13,7 @@ export interface FlowSession {
   readonly message: (text: string) => Verdict;
 }
 
-/** Compiles contracts. Detectors are off, so that the origin of values alone decides. */
+/** Compiles contracts. Detectors are off, so that value origins alone decide. */
 export function buildFlowPolicy(contracts: readonly object[]): Policy {
   return buildTestPolicy({
     documents: [{ contracts }],

@@ -26,7 +26,7 @@ export interface Crossing {
   readonly session_id: string | null;
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
-  /** The person and the chain of agents behind the crossing; absent if nothing of both is known. */
+  /** The person and the agent chain behind the crossing; absent if neither is known. */
   readonly principal?: Principal;
   /** Name of the called tool at `action`. At the other boundaries, the tool that the caller names. */
   readonly tool: string | null;
@@ -38,7 +38,7 @@ export interface Crossing {
   readonly session_tags?: readonly Tag[];
   /** The values that the session has seen; absent if they were not read. */
   readonly values_seen?: ValuesSeen;
-  /** The label of the whole content, as the seam proves it, such as `user` for the words of a person. */
+  /** The label for the whole content, as the seam proves it, such as `user` for a person's words. */
   readonly content_label?: Label;
   /** Calls of this tool by this agent within the last minute, including this one; absent if calls are not counted. */
   readonly calls_last_minute?: number;
@@ -75,12 +75,12 @@ export interface Crossing {
   readonly now_ms: number;
 }
 
-/** A sum or a count of earlier calls. */
+/** A sum or a count over earlier calls. */
 export interface StoredTotal {
   readonly query: TotalQuery;
   /** An exact decimal number; `null` if an earlier call has a value that is no number. */
   readonly value: string | null;
-  /** True if this call is one of those that are added. */
+  /** True if this call is among those that are added. */
   readonly includes_call: boolean;
 }
 

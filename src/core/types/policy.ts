@@ -7,7 +7,7 @@ export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
 
 export type ExampleValueMode = (typeof EXAMPLE_VALUES)[number];
 
-/** A sum or a count of calls, as a condition writes it: `sum("issue_refund.amount", "24h", "user")`. */
+/** A sum or a count over calls, as a condition writes it: `sum("issue_refund.amount", "24h", "user")`. */
 export interface WrittenTotal {
   readonly function: 'sum' | 'count';
   /** The tool, and for a sum its argument: `issue_refund.amount`. */
@@ -16,7 +16,7 @@ export interface WrittenTotal {
   readonly scope: string;
 }
 
-/** Values of the last parameter of `sum` and `count`: whose calls are added. */
+/** Values for the last parameter in `sum` and `count`: whose calls are added. */
 export const TOTAL_SCOPES = ['user', 'agent', 'session', 'tenant'] as const;
 export type TotalScope = (typeof TOTAL_SCOPES)[number];
 
@@ -24,14 +24,14 @@ export type TotalScope = (typeof TOTAL_SCOPES)[number];
 export interface TotalQuery extends WrittenTotal {
   readonly scope: TotalScope;
   readonly tool: string;
-  /** Names of members, joined by dots; `null` for a count. */
+  /** Member names, joined by dots; `null` for a count. */
   readonly argument: string | null;
   readonly window_ms: number;
 }
 
-/** The reads of a condition beyond the facts of the crossing. */
+/** A condition's reads beyond the crossing's facts. */
 export interface ConditionReads {
-  /** Arguments, as `amount` or `items[0].id`; empty text for all of them. */
+  /** Arguments, as `amount` or `items[0].id`; empty text for all. */
   readonly arguments: readonly string[];
   readonly totals: readonly TotalQuery[];
   /** Set if the result also depends on the tag for which the rule is evaluated. */
@@ -53,8 +53,8 @@ export interface Rule {
   readonly tools: readonly string[];
   readonly agents: readonly string[];
   /**
-   * People, by exact names or wildcards, and groups: the proved person must be one of the people or in one of the groups.
-   * Absent for all calls, with or without a person.
+   * People, by exact names or wildcards, and groups: the proved person must be listed or in a listed group. Absent for
+   * all calls, with or without a person.
    */
   readonly users?: readonly string[];
   readonly groups?: readonly string[];
@@ -135,14 +135,14 @@ export interface ToolContract {
   readonly allowed_agents: readonly string[];
   /** Calls by one agent within any 60 seconds; `null` means no limit. */
   readonly max_calls_per_minute: number | null;
-  /** Scopes of which the proved person must have all. Absent for none. */
+  /** Scopes that the proved person must all have. Absent for none. */
   readonly required_scopes?: readonly string[];
   /** Calls for one person within any 60 seconds, over all agents. Absent for no limit. */
   readonly max_calls_per_minute_per_user?: number;
   readonly emits: ResultTerms;
   /** The origins that argument values must have; absent if they are not checked. */
   readonly flow?: FlowTerms;
-  /** The trusted label of the store that the tool writes. Values without a trusted origin end it for the session. */
+  /** The trusted label for the store that the tool writes. Values without a trusted origin end it for the session. */
   readonly writes?: Label;
   readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
   readonly side_effects: {
@@ -163,8 +163,8 @@ export interface AgentIdentity {
   /** Exact names or wildcards. If empty, any tool. */
   readonly tools: readonly string[];
   /**
-   * People, by exact names or wildcards, and groups for whom the agent may act: one of the people, or a person in one of
-   * the groups. If both are absent, anyone and no one.
+   * People, by exact names or wildcards, and groups for whom the agent may act: a listed person, or a person in a
+   * listed group. If both are absent, anyone and no one.
    */
   readonly users?: readonly string[];
   readonly groups?: readonly string[];
@@ -316,18 +316,18 @@ export interface ResultTerms {
   readonly fields: readonly string[];
   /** If set, data that the agent may not receive is masked. Otherwise the result is blocked. */
   readonly on_violation?: 'redact';
-  /** The label of all values without one in `labels`; absent for `untrusted.<tool>`. */
+  /** The label for all values without one in `labels`; absent for `untrusted.<tool>`. */
   readonly origin?: Label;
   /** Labels by path: `items[].body`. The most specific path counts. Absent if there are none. */
   readonly labels?: Readonly<Record<string, Label>>;
 }
 
-/** Terms of a contract for the origins of argument values. */
+/** A contract's terms on where argument values come from. */
 export interface FlowTerms {
   readonly arguments: Readonly<Record<string, ArgumentFlow>>;
   /** Terms for all other arguments. */
   readonly others: ArgumentFlow;
-  /** Words of which the prompt must have one; empty if any prompt will do. */
+  /** The prompt must have one of these words; if empty, any prompt will do. */
   readonly intent: readonly string[];
   /** Action if the prompt has none of these words. */
   readonly otherwise: FlowAction;
@@ -336,11 +336,11 @@ export interface FlowTerms {
 export const FLOW_ACTIONS = ['block', 'require_approval'] as const;
 export type FlowAction = (typeof FLOW_ACTIONS)[number];
 
-/** Composite values that are checked part by part: a URL, a list of addresses, prose with addresses, a shell command. */
+/** Composite values that are checked part by part: a URL, an address list, prose with addresses, a shell command. */
 export const COMPOSITE_TYPES = ['url', 'addresses', 'text', 'command'] as const;
 export type CompositeType = (typeof COMPOSITE_TYPES)[number];
 
-/** Terms for the origin of one argument. */
+/** Terms for one argument's origin. */
 export interface ArgumentFlow {
   /** Labels that permit a value, each with its descendants; also `any`, `unknown` and `trivial`. */
   readonly any_of: readonly string[];

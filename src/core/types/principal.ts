@@ -10,7 +10,7 @@ export interface ProvedUser {
   readonly user_id: string;
   readonly user_email: string | null;
   readonly groups: readonly string[];
-  /** `null` if the credential says nothing of scopes; then none is proved. */
+  /** `null` if the credential says nothing about scopes; then none is proved. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -28,11 +28,11 @@ export interface Principal {
   readonly claimed_tier: AgentTier | null;
   /** The task that the caller names. It can restrict and never allow. */
   readonly task_id: string | null;
-  /** Correlates the events of one request through several services. It proves nothing. */
+  /** Correlates one request's events through several services. It proves nothing. */
   readonly trace_id: string | null;
 }
 
-/** The principal of a call that names no person and no chain. */
+/** The principal for a call that names no person and no chain. */
 export const NO_PRINCIPAL: Principal = Object.freeze({
   user: null,
   claimed_user: null,

@@ -31,7 +31,9 @@ export interface DecisionResult {
   readonly rule: string;
 }
 
-/** The result of a rule's condition that reads arguments or totals. It names arguments and holds none of their values. */
+/**
+ * The result of a rule's condition that reads arguments or totals. It names arguments and holds none of their values.
+ */
 export interface RuleConditionResult {
   readonly rule: string;
   /** `null` if the condition had no result. */
@@ -74,7 +76,7 @@ export interface Verdict {
   readonly taint_change: TaintChange | null;
   /** `null` if the values that the session has seen do not change. */
   readonly values_change: ValuesChange | null;
-  /** The labels of the arguments whose origin the contract checks, by name; absent if it checks none. */
+  /** The labels for the arguments whose origin the contract checks, by name; absent if it checks none. */
   readonly argument_labels?: Readonly<Record<string, readonly SeenLabel[]>>;
   /** The conditions on arguments that were evaluated; absent if there are none. */
   readonly condition_results?: readonly RuleConditionResult[];

@@ -33,7 +33,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
     needs_operator: true,
   },
   { command: 'plugins', verbs: ['trust'], needs_operator: true },
-  // A hook that is run by hand could state the words of a person.
+  // A hook that is run by hand could state a person's words.
   { command: 'hook', verbs: [], needs_operator: false },
   { command: 'init', verbs: [], flags: ['--force'], needs_operator: false },
   { command: 'policy', verbs: ['reload'], needs_operator: false },

@@ -5,7 +5,7 @@ import { buildChildLocation, buildDocumentProblem } from './problems.ts';
 import type { LocatedRecord } from './records.ts';
 import type { LocatedRule } from './rules.ts';
 
-/** Returns the contracts that have a schema for the arguments of a rule. */
+/** Returns the contracts that have a schema for a rule's arguments. */
 export function listSchemaContracts(
   { tools, tenant_id }: Pick<Rule, 'tools' | 'tenant_id'>,
   contracts: readonly ToolContract[],
@@ -19,7 +19,7 @@ export function listSchemaContracts(
 }
 
 /**
- * Returns problems of rules whose condition never has a result, because the schema of each tool's contract gives an
+ * Returns problems for rules whose condition never has a result, because the schema in each tool's contract gives an
  * argument another type: such a rule blocks every call, or allows none.
  */
 export function findArgumentTypeProblems({

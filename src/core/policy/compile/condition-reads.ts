@@ -28,7 +28,7 @@ export function buildReads(
   };
 }
 
-/** The members of a written rule that decide whether its condition may read arguments. */
+/** The members in a written rule that decide whether its condition may read arguments. */
 interface ReadingRule {
   readonly boundary?: Json;
   readonly condition?: JsonObject;

@@ -25,10 +25,10 @@ type ArgumentFlowDocument = NonNullable<FlowDocument['others']>;
 /** Names in `any_of` that are no labels. */
 const FURTHER = ['any', 'unknown', 'trivial'];
 
-/** Default terms of arguments that a contract does not name. */
+/** Default terms for arguments that a contract does not name. */
 const OTHERS: ArgumentFlowDocument = { any_of: ['user', 'trivial'] };
 
-/** Builds the terms for the origin of argument values, and what a tool writes; empty if the document has none. */
+/** Builds the terms on where argument values come from, and what a tool writes; empty if the document has none. */
 export function buildFlowTerms({ flow, writes }: ContractDocument): Pick<ToolContract, 'flow' | 'writes'> {
   return {
     ...(flow !== undefined && { flow: buildFlow(flow) }),
@@ -62,7 +62,7 @@ function buildArgumentFlow(written: ArgumentFlowDocument, general: FlowAction): 
   };
 }
 
-/** Builds the labels of a result; empty if the document has none. */
+/** Builds a result's labels; empty if the document has none. */
 export function buildLabelTerms({ emits = {} }: ContractDocument): Pick<ResultTerms, 'origin' | 'labels'> {
   const labels = Object.entries(emits.labels ?? {}).map(
     ([path, label]) => [path, typeof label === 'string' ? normalizeLabel(label) : 'own'] as const,
@@ -78,7 +78,7 @@ function normalizeLabel(written: string): Label {
   return written.toLowerCase().replace(/\.\*$/, '');
 }
 
-/** Returns unknown labels, malformed paths, and arguments that the schema of the tool does not have. */
+/** Returns unknown labels, malformed paths, and arguments that the tool's schema does not have. */
 export function findFlowProblems(
   written: ContractDocument,
   place: DocumentLocation,

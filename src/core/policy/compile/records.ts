@@ -65,7 +65,7 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
   };
 }
 
-/** Terms on the person are set only if they are written, so that the hash of every other policy does not change. */
+/** Terms on the person are set only if they are written, so that every other policy keeps its hash. */
 function buildPersonTerms({
   required_scopes,
   max_calls_per_minute_per_user,

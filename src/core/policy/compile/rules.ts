@@ -97,13 +97,13 @@ function buildRuleScope(
     tenant_id: tenantId ?? record.tenant_id ?? null,
     tools,
     agents: removeDuplicates([...toList(condition.agent), ...toList(condition.agents)]),
-    // Set only if they are written, so that the hash of every other policy does not change.
+    // Set only if they are written, so that every other policy keeps its hash.
     ...(condition.users !== undefined && { users: removeDuplicates(condition.users) }),
     ...(condition.groups !== undefined && { groups: removeDuplicates(condition.groups) }),
     ...(condition.agent_tiers !== undefined && { agent_tiers: removeDuplicates(condition.agent_tiers) }),
     session_tags: normalizeSessionTags(condition.session_tags),
     when: condition.when ?? null,
-    // Set only if there are reads, so that the hash of every other policy does not change.
+    // Set only if there are reads, so that every other policy keeps its hash.
     ...(reads !== null && { reads }),
   };
 }

@@ -2,7 +2,7 @@ import { resolvePointer } from '../../json/pointer.ts';
 import type { Json } from '../../types/index.ts';
 import type { ArgumentPath } from './arguments.ts';
 
-/** The type of an argument, as its contract shows it; `any` if it is open, `unknown` if the contract has no such argument. */
+/** An argument's type, as its contract shows it; `any` if it is open, `unknown` if the contract does not have it. */
 export type SchemaType =
   | 'any'
   | 'unknown'
@@ -29,7 +29,7 @@ export function getArgumentType(schema: Json, path: ArgumentPath): SchemaType {
   return found === null ? 'any' : 'known' in found ? 'unknown' : getType(found.schema, schema);
 }
 
-/** Returns the first step of a path that the schema does not name, if it names others there. */
+/** Returns the first step in a path that the schema does not name, if it names others there. */
 export function findUnknownArgument(schema: Json, path: ArgumentPath): UnknownArgument | null {
   const found = findSchema(schema, path);
   return found !== null && 'known' in found ? found : null;

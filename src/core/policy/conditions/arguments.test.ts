@@ -19,7 +19,7 @@ const SETTINGS = {
 } as const;
 const LIMITS = { depth_max: 1_000, nodes_max: 1_000_000 };
 
-/** The content of a call as text, with exact numbers and duplicates. */
+/** A call's content as text, with exact numbers and duplicates. */
 function readCall(text: string): Content {
   return { kind: 'json', value: JSON.parse(text) as Json, source: parseJsonSource(text, LIMITS)! };
 }
@@ -62,7 +62,7 @@ test('conditions read arguments, and have no result without them', () => {
     ['args.amount > 1000', '{"amount":[5000]}', 'none'],
     ['args.amount > 1000', '"{\\"amount\\":5000}"', 'none'],
     ['args.amount > 1000', '[5000]', 'none'],
-    // The same name twice, with either order; a twin of the name; another spelling.
+    // The same name twice, with either order; a twin name; another spelling.
     ['args.amount > 1000', '{"amount":1,"amount":5000}', 'none'],
     ['args.amount > 1000', '{"amount":5000,"\\u0061mount":1}', 'none'],
     ['args.amount > 1000', '{"\u0430mount":5000}', 'none'],

@@ -1,10 +1,10 @@
-/** Reads the arguments of a call for conditions: in bounded time, and never a value that a tool could read otherwise. */
+/** Reads a call's arguments for conditions: in bounded time, and never a value that a tool could read otherwise. */
 import { countSteps } from '../../steps.ts';
 import type { Content, Json } from '../../types/index.ts';
 import type { JsonNode } from '../../types/json.ts';
 import { convertDecimal, type Decimal, parseDecimal } from './decimal.ts';
 
-/** The steps to a value: names of members and indexes of items. Empty for all arguments. */
+/** The steps to a value: member names and item indexes. Empty for all arguments. */
 export type ArgumentPath = readonly (string | number)[];
 
 const PLAIN_NAME = /^[A-Za-z_]\w*$/;
@@ -27,11 +27,11 @@ export function parseArgumentPath(text: string): ArgumentPath {
   );
 }
 
-/** A value in a condition. Objects are maps, so that no name of a member has a meaning of its own. */
+/** A value in a condition. Objects are maps, so that no member name has a special meaning. */
 export type ConditionValue = string | boolean | bigint | number | null | readonly ConditionValue[] | ValueMap;
 export interface ValueMap extends ReadonlyMap<string, ConditionValue> {}
 
-/** A condition has no result: a value is missing, ambiguous, too large or of another type. */
+/** A condition has no result: a value is missing, ambiguous or too large, or has another type. */
 export class NoResult extends Error {
   constructor() {
     super('The condition has no result.');
@@ -41,11 +41,11 @@ export class NoResult extends Error {
 
 /** The values in one list or object that a condition reads, at all depths. */
 export const ARGUMENT_VALUES_MAX = 10_000;
-/** The members of an object in which a condition looks for a name. */
+/** Members per object in which a condition looks for a name, at most. */
 const MEMBERS_MAX = 10_000;
 const DEPTH_MAX = 32;
 
-/** A value of a call: a node of its text, which has exact numbers and duplicates, or a value that never was a text. */
+/** A call's value: a node in its text, which has exact numbers and duplicates, or a value that never was a text. */
 type LocatedValue =
   | { readonly text: string; readonly node: JsonNode }
   | { readonly text: null; readonly value: Json };
@@ -77,7 +77,7 @@ export function readCallValue(content: Content, argument: string | null): Decima
 
 const ONE: Decimal = { units: 1n, scale: 0 };
 
-/** Returns the notation of a number; `null` for other values, and for numbers that a double may have rounded. */
+/** Returns a number's notation; `null` for other values, and for numbers that a double may have rounded. */
 function getNotation(found: LocatedValue): string | null {
   if (found.text !== null)
     return found.node.kind === 'number' ? found.text.slice(found.node.start, found.node.end) : null;

@@ -19,7 +19,7 @@ import {
 
 /** The maximum length of one condition in UTF-16 units. */
 export const CONDITION_LENGTH_MAX = 2_000;
-/** The steps of one loop: items times nodes of its syntax tree. */
+/** The steps in one loop: items times nodes in its syntax tree. */
 export const LOOP_STEPS_MAX = 20_000;
 const LIMITS = {
   maxAstNodes: 300,
@@ -59,7 +59,7 @@ const NAMES: Readonly<Record<Name, string>> = {
 };
 
 const environment = getEnvironment();
-/** The names of the text that is evaluated; see `ConditionSyntax`. */
+/** The names in the text that is evaluated; see `ConditionSyntax`. */
 const slotEnvironment = getSlotEnvironment(new Array(SLOTS_MAX).fill('dyn'));
 
 function getEnvironment(): Environment {
@@ -172,7 +172,7 @@ function getErrorLine(error: unknown): string {
   return first.slice(0, 300).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** The variables of one evaluation. They are read when the condition needs them. */
+/** The variables for one evaluation. They are read when the condition needs them. */
 interface Variables {
   readonly facts: ConditionFacts;
 }
@@ -252,7 +252,7 @@ function countLoopSteps(value: ConditionValue, nodes: number): void {
   countSteps(steps);
 }
 
-/** A list of several types has no result, because `in` would not find a value that a tool finds in a nested list. */
+/** A list with several types has no result, because `in` would not find a value that a tool finds in a nested list. */
 function requireUniform(items: readonly ConditionValue[]): void {
   const kinds = new Set(items.map((item) => (typeof item === 'bigint' ? 'number' : typeof item)));
   if (kinds.size > 1 || kinds.has('object')) throw new NoResult();

@@ -4,13 +4,13 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** The longest notation of a number, in characters. */
+/** The longest number notation, in characters. */
 const NOTATION_LENGTH_MAX = 64;
 /** The longest number, in digits before the point and in digits after it. */
 const DIGITS_MAX = 40;
 const NOTATION = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Returns the exact value of a number in JSON's notation; `null` for any other text, and beyond 40 digits. */
+/** Returns the exact value for a number in JSON's notation; `null` for any other text, and beyond 40 digits. */
 export function parseDecimal(text: string): Decimal | null {
   const parts = text.length > NOTATION_LENGTH_MAX ? null : NOTATION.exec(text);
   if (parts === null) return null;

@@ -33,7 +33,7 @@ export interface ConditionFacts {
   readonly claimed_user: string;
   /** The agents that act, the one next to the person first. */
   readonly chain: readonly string[];
-  /** The tier of the agent; empty if it is unknown. */
+  /** The agent's tier; empty if it is unknown. */
   readonly agent_tier: string;
   /** The tag for which the rule is evaluated; empty if it is evaluated for the crossing itself. */
   readonly tag: string;
@@ -47,7 +47,7 @@ export interface ConditionFacts {
   readonly findings: number;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
-  /** The content of a call as it is sent; absent if it is not known, and then arguments have no result. */
+  /** A call's content as it is sent; absent if it is not known, and then arguments have no result. */
   readonly content?: Content | undefined;
   readonly totals?: readonly StoredTotal[] | undefined;
 }
@@ -59,7 +59,7 @@ export interface ConditionEvaluator {
   readonly evaluate: (when: string, facts: ConditionFacts) => boolean;
 }
 
-/** The reads of a condition, as it writes them. */
+/** A condition's reads, as it writes them. */
 export interface WrittenReads {
   readonly arguments: readonly ArgumentPath[];
   /** Arguments whose presence is tested with `has`. */
@@ -74,7 +74,7 @@ export interface ConditionCompiler {
   readonly findProblem: (when: string) => string | null;
   /** Returns the reads of a condition without problems. */
   readonly findReads: (when: string) => WrittenReads;
-  /** Returns the reason a condition never has a result for arguments of this JSON Schema; `null` if it may have one. */
+  /** Returns why a condition never has a result for arguments with this JSON Schema; `null` if it may have one. */
   readonly findTypeProblem: (when: string, schema: Json) => string | null;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Reads the syntax tree of a condition: which arguments and totals it reads, and whether it is evaluated in bounded
- * time whatever the arguments are. Each argument is then a variable of the text that is evaluated, so that the
- * evaluator sees values that are found, checked and converted before.
+ * Reads a condition's syntax tree: which arguments and totals it reads, and whether it is evaluated in bounded time
+ * whatever the arguments are. Each argument is then a variable in the text that is evaluated, so that the evaluator
+ * sees values that are found, checked and converted before.
  */
 import type { WrittenTotal } from '../../types/index.ts';
 import type { ArgumentPath } from './arguments.ts';
 
-/** A variable of the evaluated text. */
+/** A variable in the evaluated text. */
 export type ConditionSlot =
   | {
       readonly kind: 'value';
@@ -19,17 +19,17 @@ export type ConditionSlot =
 
 /** A condition with its variables. */
 export interface ConditionSyntax {
-  /** The text with `__arg0`, `__arg1` and so on in place of arguments. */
+  /** The text in which `__arg0`, `__arg1` and so on replace the arguments. */
   readonly text: string;
   readonly slots: readonly ConditionSlot[];
   /** True if it depends on the tag for which its rule is evaluated. */
   readonly names_tag: boolean;
 }
 
-/** The name of all arguments in a condition. */
+/** The name for all arguments in a condition. */
 export const ARGUMENTS_NAME = 'args';
 export const SLOT_PREFIX = '__arg';
-/** The distinct arguments and totals of one condition. */
+/** The distinct arguments and totals in one condition. */
 export const SLOTS_MAX = 40;
 /** The name by which `lowerAscii` is evaluated, because the library's own changes more than ASCII letters. */
 export const ASCII_LOWER = 'ascii_lower';
@@ -37,7 +37,7 @@ export const ASCII_LOWER = 'ascii_lower';
 /** A reason why a condition cannot be used: the rest of a sentence. */
 export class ConditionProblem extends Error {}
 
-/** A node of the library's syntax tree, with the members that are used here. */
+/** A node in the library's syntax tree, with the members that are used here. */
 interface Node {
   readonly op: string;
   readonly args: unknown;
@@ -45,7 +45,7 @@ interface Node {
   readonly end: number;
 }
 
-/** The operators that conditions may use. None of them builds values that grow. */
+/** The operators that conditions may use. They build no values that grow. */
 const OPERATORS = new Set([
   ...['value', 'id', 'list', 'call', 'rcall', '?:', '||', '&&', '!_', '-_', '.', '[]'],
   ...['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'],
@@ -78,10 +78,10 @@ const CALLS: Readonly<Record<string, CallTerms>> = {
 const LOOPS = ['exists', 'all'];
 const TOTALS = ['sum', 'count'];
 
-/** The functions of conditions. All run in linear time. */
+/** The functions in conditions. All run in linear time. */
 export const FUNCTIONS: readonly string[] = [...Object.keys(CALLS), 'has', ...LOOPS, ...TOTALS];
 
-/** Lists of the crossing. A loop over an argument would search them once for each item. */
+/** The crossing's lists. A loop over an argument would search them once for each item. */
 const LIST_NAMES = new Set(['data_tags', 'declared_tags', 'session_tags', 'groups', 'scopes', 'chain']);
 
 interface Reading {
@@ -93,7 +93,7 @@ interface Reading {
   names_tag: boolean;
 }
 
-/** Reads the tree of a condition. Throws `ConditionProblem` if it cannot be evaluated in bounded time. */
+/** Reads a condition's tree. Throws `ConditionProblem` if it cannot be evaluated in bounded time. */
 export function readConditionSyntax(when: string, root: unknown): ConditionSyntax {
   const reading: Reading = {
     when,

@@ -18,7 +18,7 @@ export const REMARK_LEVELS = {
   'unknown-tag': 'warning',
   /** No detector or pattern has the ID. */
   'unknown-detector': 'warning',
-  /** The contract of the tool has no such argument. */
+  /** The tool's contract has no such argument. */
   'unknown-argument': 'warning',
   /** No contract has a schema for the arguments. */
   'argument-without-schema': 'warning',
