@@ -14,7 +14,7 @@ import { listEntriesForTool } from './paths.ts';
 import type { TaskCause, TaskRow } from './types.ts';
 import { type HashValue, readExactNumber } from './values.ts';
 
-/** The amounts of one call, by path. */
+/** One call’s amounts, by path. */
 export type Amounts = Readonly<Record<string, Decimal>>;
 
 const ZERO: Decimal = { units: 0n, scale: 0 };
@@ -26,7 +26,7 @@ export function findWrongHolder(row: TaskRow, use: TaskUse): 'tenant' | 'agent' 
   return row.user_id === null || use.user_id === row.user_id ? null : 'user';
 }
 
-/** Returns which term of a task a call does not fit; `null` if it fits all. Sums and calls are not checked here. */
+/** Returns the task’s term that a call does not fit; `null` if it fits all. Sums and calls are not checked here. */
 export function findUnfitTerm(
   row: TaskRow,
   { tool, content }: TaskUse,
@@ -42,7 +42,7 @@ export function findUnfitTerm(
   return fits ? null : 'values';
 }
 
-/** Returns the amounts that a call adds to the sums of a task; `null` if one is missing, negative, or no number. */
+/** Returns the amounts that a call adds to its task’s sums; `null` if one is missing, negative, or no number. */
 export function readAmounts(row: TaskRow, tool: string, content: Content): Amounts | null {
   const amounts: Record<string, Decimal> = {};
   for (const { path, argument } of listEntriesForTool(readAmountTexts(row.sums), tool)) {
@@ -58,7 +58,7 @@ function readAmount(value: ConditionValue | undefined): Decimal | null {
   return typeof value === 'number' || typeof value === 'bigint' ? readExactNumber(value) : null;
 }
 
-/** Returns the sums and the number of calls after one more call; the exceeded limit if there is one. */
+/** Returns sums and calls after one more call, or the limit that it exceeds. */
 export function addCall(
   row: TaskRow,
   amounts: Amounts,
@@ -79,12 +79,12 @@ function readAmountTexts(text: string): Readonly<Record<string, string>> {
   return JSON.parse(text) as Record<string, string>;
 }
 
-/** Reads the tools of a task from its row. */
+/** Reads a task’s tools from its row. */
 export function readTools(text: string): readonly string[] {
   return JSON.parse(text) as readonly string[];
 }
 
-/** The message of each cause, for the agent that named the task. */
+/** Messages by cause, for the agent that named the task. */
 export const TASK_CAUSES: Readonly<Record<TaskCause, string>> = {
   unknown: 'The task is not known.',
   revoked: 'The task was revoked.',

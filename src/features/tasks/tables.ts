@@ -8,7 +8,7 @@ declare module '../../platform/store/tables.ts' {
 
 const amounts = Type.Record(Type.String(), Type.String());
 
-/** Tasks of agents. A task and the tasks that it was delegated to count together. */
+/** Agents’ tasks. A task and the tasks that it was delegated to count together. */
 export const tasks = defineTable(
   'tasks',
   {

@@ -25,7 +25,7 @@ export interface TaskParts {
   readonly store: () => Promise<Store>;
   /** Returns the active policy, the clock and the journal. */
   readonly ports: () => Pick<AuditPorts, 'policy' | 'now_ms' | 'record'>;
-  /** The secret from which the keys of hashes are derived. */
+  /** The secret from which hash keys are derived. */
   readonly secret: string;
 }
 
@@ -33,7 +33,7 @@ export const TTL_DEFAULT_MS = 3_600_000;
 export const TTL_MAX_MS = 86_400_000;
 /** Tasks that may be active at one time. */
 const ACTIVE_MAX = 100_000;
-/** Tasks in a line of delegation, the first one included. */
+/** Tasks in one delegation line, with the first. */
 const DEPTH_MAX = 8;
 
 type Db = Kysely<StoreTables> | Transaction<StoreTables>;
@@ -82,7 +82,7 @@ export function openTasks(parts: TaskParts): Tasks {
   };
 }
 
-/** Reads a task and those that it was delegated from, itself first. Empty if one of them is missing. */
+/** Reads a task and those that it was delegated from, itself first. Empty if any is missing. */
 async function readLine(db: Db, taskId: string): Promise<readonly TaskRow[]> {
   const line: TaskRow[] = [];
   for (let next: string | null = taskId; next !== null; ) {
@@ -232,7 +232,7 @@ class CallRefused extends Error {
   }
 }
 
-/** Counts an allowed call for all tasks of a line, or for none. Returns why it cannot be counted, else `null`. */
+/** Counts an allowed call for all tasks in a line, or for none. Returns why it cannot be counted, else `null`. */
 async function countCall(
   store: Store,
   line: readonly TaskRow[],
@@ -240,7 +240,7 @@ async function countCall(
   nowMs: number,
 ): Promise<TaskCause | null> {
   const amounts = new Map(line.map((row) => [row.task_id, readAmounts(row, tool, content) ?? {}]));
-  // In the order of their ids, so that two calls that share some tasks do not deadlock.
+  // Ordered by id, so that two calls that share some tasks do not deadlock.
   const ids = [...amounts.keys()].sort();
   try {
     await store.transaction(async (trx) => {

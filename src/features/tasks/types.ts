@@ -24,7 +24,7 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 /** A value that an argument may have. */
 export type TaskValue = string | number | boolean | null;
 
-/** The terms of a task. A path names a tool, which may have `*`, and an argument: `send_email.to`. */
+/** A task’s terms. A path names a tool, which may have `*`, and an argument: `send_email.to`. */
 export interface TaskTerms {
   readonly tools: readonly string[];
   readonly values: Readonly<Record<string, readonly TaskValue[]>>;
@@ -43,7 +43,7 @@ export interface NewTaskTerms extends TaskTerms {
   readonly created_by: string;
 }
 
-/** A request to delegate a part of a task. Terms that are left out are those of the task. */
+/** A request to delegate a part. Terms that are left out are inherited. */
 export interface DelegationRequest extends Partial<TaskTerms> {
   readonly agent_id: string;
   readonly ttl_ms: number | null;
@@ -71,19 +71,19 @@ export interface TaskFilter {
   readonly limit: number;
 }
 
-/** Why a task cannot be delegated: the member of the request that asks for more than the task has. */
+/** Why a task cannot be delegated: the request’s member that goes beyond the task. */
 export interface WiderThanTask {
   readonly path: string;
   readonly message: string;
 }
 
-/** The tasks of one store. Every call rejects with `StoreFailure` without it. */
+/** All tasks in one store. Every call rejects with `StoreFailure` without it. */
 export interface Tasks {
-  /** Creates a task; `null` at the limit of active tasks. @throws Unavailable if its event could not be written */
+  /** Creates a task; `null` if too many are active. @throws Unavailable if its event could not be written */
   readonly create: (request: NewTaskTerms) => Promise<TaskRecord | null>;
   /**
    * Creates a narrower task for another agent. Its calls count for both. @throws Unavailable as `create`
-   * @returns the new task; why it is wider than its parent; or `null` at the limit of active tasks
+   * @returns the new task; why it is wider than its parent; or `null` if too many are active
    */
   readonly delegate: (
     parent: TaskRecord,

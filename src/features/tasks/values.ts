@@ -3,12 +3,12 @@ import { EARLIER_NAME } from '../../core/names.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../../core/policy/conditions/decimal.ts';
 import type { ArgumentScalar } from './arguments.ts';
 
-/** Hashes the values of one task, which are not stored themselves. `null` for a number that is not exact. */
+/** Hashes one task’s values, which are not stored themselves. `null` for a number that is not exact. */
 export type HashValue = (path: string, value: ArgumentScalar) => string | null;
 
 const KEY_BYTES = 32;
 
-/** Opens the hash function of a task. `secret` is the service's own. */
+/** Opens a task’s hash function. `secret` is the service's own. */
 export function openTaskHash(secret: string, taskId: string): HashValue {
   const info = `${EARLIER_NAME} task values 1\n${taskId}`;
   const key = Buffer.from(hkdfSync('sha256', secret, '', info, KEY_BYTES));
