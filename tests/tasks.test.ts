@@ -1,4 +1,4 @@
-/** Tasks on the real service: the permissions of callers, the seams that name a task, and two workers. */
+/** Tasks on the real service: callers' permissions, the seams that name a task, and two workers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ after(() => service.stop());
 
 interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes.
+  // biome-ignore lint/suspicious/noExplicitAny: answers from many routes.
   readonly json: any;
 }
 

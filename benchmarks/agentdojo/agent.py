@@ -115,7 +115,7 @@ class Guard:
     def __init__(self, url, key):
         self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
         self.headers = {"content-type": "application/json"}
-        # Only with a key the prompt is marked as the words of a person.
+        # Only with a key the prompt is marked as a person's words.
         self.prompt_context = {}
         if key is not None:
             self.headers["authorization"] = f"Bearer {key}"

@@ -10,13 +10,13 @@ export interface GuardRow {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Policies and contracts that were written for these tools, in `rows/`. */
   readonly file?: string;
-  /** The agent's program marks the prompt as the words of a person, with a key that may do so. */
+  /** The agent's program marks the prompt as a person's words, with a key that may do so. */
   readonly marks_prompts?: true;
 }
 
 /**
- * Rows that are to come: tasks by a rule from the prompt, and all together; each with the labels of `policy draft` as
- * they are, and with edits by hand, of which `countLines` counts the lines. A row that reads
+ * Rows that are to come: tasks by a rule from the prompt, and all together; each with the `policy draft` labels as
+ * they are, and with edits by hand, whose lines `countLines` counts. A row that reads
  * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part will be another program.
  */
 export const GUARD_ROWS: readonly GuardRow[] = [

@@ -107,7 +107,7 @@ async function measureRow(row: GuardRow): Promise<readonly AgentRun[]> {
   }
 }
 
-/** Returns the configuration of a key of a program that takes the prompts of users. */
+/** Returns the key's configuration for a program that takes users' prompts. */
 function describeKey(key: string) {
   const sha256 = createHash('sha256').update(key).digest('hex');
   return { id: 'benchmark', sha256, permissions: ['check', 'prompts:speak'] };

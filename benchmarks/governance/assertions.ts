@@ -11,7 +11,7 @@ export interface Finding {
 
 type Check = (params: AssertionParams, played: Played) => Omit<Finding, 'kind'>;
 
-/** The field of an event for each name in the scenarios. `user_id` is there only if a credential proves the person. */
+/** The event field for each name in the scenarios. `user_id` is there only if a credential proves the person. */
 const FIELDS: Readonly<Record<string, (event: AuditEvent) => unknown>> = {
   timestamp: ({ timestamp }) => timestamp,
   tenant: ({ tenant_id }) => tenant_id,

@@ -24,8 +24,8 @@ export function buildToolName(tool: string, mcpUrl: string | null): string {
 }
 
 /**
- * Returns the configuration and its files. Scopes and limits belong to a tool's contract, permissions of tiers and users
- * to rules. The identity provider's token proves the user, the tier and the chain.
+ * Returns the configuration and its files. Scopes and limits belong to a tool's contract, permissions of tiers and
+ * users to rules. The identity provider's token proves the user, the tier and the chain.
  */
 export function buildConfiguration({ tenants, tools }: ScenarioSetup, mcpUrl: string | null) {
   const limits = tenants.flatMap(({ policy }) => policy?.defaults?.interactive?.rate_limit_per_minute ?? []);
@@ -109,15 +109,15 @@ export function buildPermission(permission: Permission, { tier, tool, user }: Pe
 /** The agent that a token is for. */
 export interface TokenActor {
   readonly tier: Tier;
-  /** The agents of a delegation, the one next to the user first. */
+  /** The delegation's agents, the one next to the user first. */
   readonly chain: readonly string[];
   /** The scopes that a delegation left; `null` without one. */
   readonly delegated_scopes: readonly string[] | null;
 }
 
 /**
- * Signs a user's token, with all that an identity provider knows. After a delegation it is an exchanged token (RFC 8693):
- * with the actors, and with those of the user's scopes that were delegated.
+ * Signs a user's token, with all that an identity provider knows. After a delegation it is an exchanged token
+ * (RFC 8693): with the actors, and with the user's scopes that were delegated.
  */
 export function signToken(
   { uid, email, role, scopes = [] }: ScenarioUser,

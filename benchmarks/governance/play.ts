@@ -71,7 +71,7 @@ interface Stage {
   readonly outcomes: Outcome[];
   readonly errors: string[];
   readonly left_out: string[];
-  /** The agents and scopes of each agent that got a task. */
+  /** For each agent that got a task, its agents and scopes. */
   readonly delegations: Map<string, Pick<TokenActor, 'chain' | 'delegated_scopes'>>;
   service: TestService;
   /** A failed service's address. */
@@ -228,7 +228,7 @@ async function askOverHook({ tool, subject, input, output }: Question, stage: St
   return { is_allowed: decision !== 'block', evidence: `verdict of the hook: ${decision} by ${rule}` };
 }
 
-/** The message that hands over the task. The receiver's calls have a token that the identity provider exchanged for it. */
+/** The message that hands over the task. The receiver's calls have a token that the identity provider exchanged. */
 async function delegate(action: NonNullable<ScenarioAction['delegation']>, stage: Stage): Promise<void> {
   const { as_user, from_agent, to_agent, task, delegated_scopes } = action;
   const tenantId = action.as_tenant ?? findTenant(as_user, stage);
@@ -301,7 +301,7 @@ async function post(path: string, body: object, token: string | null, stage: Sta
   return { status: answer.status, ...((await answer.json()) as object) };
 }
 
-/** Returns the trace of a call, as an instrumented agent sends it. */
+/** Returns a call's trace, as an instrumented agent sends it. */
 function createTraceparent(): string {
   return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 }

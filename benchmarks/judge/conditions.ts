@@ -1,7 +1,7 @@
 /**
  * Measures the cost of a condition on an argument in `judge`, next to the same rule with a condition on a fact and to
- * one without a condition, in process and on one thread. Then the evaluation of the condition alone, because the scan of
- * the call takes most of the time.
+ * one without a condition, in process and on one thread. Then the condition's evaluation alone, because the call's scan
+ * takes most of the time.
  * `node benchmarks/judge/conditions.ts`
  */
 import assert from 'node:assert/strict';

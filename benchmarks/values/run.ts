@@ -1,6 +1,6 @@
 /**
- * Measures the processor time of a tool call whose arguments are checked by their origin, in process and with the SQLite store, on
- * top of the same call without that check.
+ * Measures the processor time that checking arguments by their origin adds to a tool call, compared with the same call
+ * without that check, in process and with the SQLite store.
  * `node benchmarks/values/run.ts`
  */
 import assert from 'node:assert/strict';

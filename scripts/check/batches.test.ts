@@ -11,12 +11,12 @@ after(() => rmSync(folder, { recursive: true }));
 const PASSES = "test('works', () => {});";
 const FAILS = "test('works', () => { throw new Error('broken'); });";
 const BREAKS_OFF = "throw new Error('broken off');";
-/** Two of them fail in one process. */
+/** Two such tests fail in one process. */
 const WANTS_TO_BE_FIRST =
   "test('is first', () => { if (Symbol.ran) throw new Error('second'); Symbol.ran = 1; });";
 const HAS_HOOK = "before(() => { Symbol.ran = 1; });\ntest('has a hook', () => {});";
 
-/** The program of a round. It runs as a separate process, because a test cannot run test files. */
+/** A round's program. It runs as a separate process, because a test cannot run test files. */
 const ROUND = `
   import { checkInBatches } from '${import.meta.resolve('./batches.ts')}';
   import { getSummary } from '${import.meta.resolve('./outcome.ts')}';
@@ -25,7 +25,7 @@ const ROUND = `
   console.log(outcome.output);
   console.log('passed: ' + outcome.ok);`;
 
-/** Runs files of one layer as a round does, and returns the lines that it printed. */
+/** Runs one layer's files as a round does, and returns the lines that it printed. */
 function runRound(name: string, ...bodies: readonly string[]): readonly string[] {
   const layer = join(folder, name, 'src', 'layer');
   mkdirSync(layer, { recursive: true });

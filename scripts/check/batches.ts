@@ -11,16 +11,16 @@ interface Batch {
   readonly members: readonly string[];
 }
 
-/** So that both cores have work until the end of a round. */
+/** Both cores then have work until the round ends. */
 const MEMBERS_MAX = 40;
-/** Marks of a test that changes its process, starts others, or has hooks, which in a batch run for all its files. */
+/** Matches a test that changes its process, starts others, or has hooks, which in a batch run for all its files. */
 const NEEDS_OWN_PROCESS =
   /\b(?:before|after)(?:Each)?\(|\bprocess\.|globalThis|\bmock\b|\bspawn|\blisten\(|withFolder|withStores|runProcess|registerHooks/;
 
 /**
- * Runs test files like `checkByTests`, and small ones next to the sources many in a process, because the start of a process
- * and the load of the sources take most of their time. Each file has its own outcome. If a batch fails, its files run
- * again, each in a process of its own, and that outcome counts.
+ * Runs test files like `checkByTests`, and small ones next to the sources many in a process, because they spend most
+ * of their time on starting a process and loading the sources. Each file has its own outcome. If a batch fails, its
+ * files run again, each in a separate process, and that outcome counts.
  */
 export async function checkInBatches(
   name: string,
@@ -48,7 +48,7 @@ export async function checkInBatches(
   }
 }
 
-/** Writes a file for each batch. The files of a batch test the same layer, so that they share most of what they load. */
+/** Writes a file for each batch. A batch's files test the same layer, so that they share most of what they load. */
 function writeBatches(files: readonly string[], folder: string): readonly Batch[] {
   const small = files.filter(
     (file) => !/\.(?:long|fresh|nightly)\.test\.ts$/.test(file) && canShareProcess(file),
@@ -70,7 +70,7 @@ function canShareProcess(file: string): boolean {
   return !NEEDS_OWN_PROCESS.test(readFileSync(file, 'utf8'));
 }
 
-/** Returns whether each file of a batch has run tests, and all passed. */
+/** Returns whether each file in a batch has run tests, and all passed. */
 function hasPassed({ file, members }: Batch, { files = [] }: Outcome): boolean {
   const passed = new Set(files.filter(({ ok }) => ok).map((each) => each.file));
   return [file, ...members].every((each) => passed.has(each));
@@ -100,7 +100,7 @@ function joinOutcomes(
   };
 }
 
-/** The tests are counted at the files of the batch. A batch that fails although each of its files passes alone is unstable. */
+/** Counts the tests at the batch's files. A batch that fails although each file passes alone is unstable. */
 function describeBatch(
   outcome: FileOutcome,
   { members }: Batch,

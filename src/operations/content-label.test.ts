@@ -19,7 +19,7 @@ import { createTestRuntime } from './testing/runtime.ts';
 const SPEAKER = buildAgentCaller('key:app', [...DEFAULT_PERMISSIONS, 'prompts:speak'], '*', '*');
 const PROMPT = 'You are the support agent. Refunds go to 4711.';
 
-/** Calls an operation, and returns the label that its crossing has, or the code of the refusal. */
+/** Calls an operation, and returns the label that its crossing has, or the refusal's code. */
 async function findLabel(
   operation: Parameters<typeof callOperation>[0],
   body: object,

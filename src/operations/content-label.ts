@@ -6,7 +6,7 @@ import { dropBlankName } from './subject.ts';
 
 const UNTRUSTED = 'untrusted(?:\\.[a-z0-9_-]+)+';
 
-/** The author of a text, as its caller states. */
+/** A text's author, as its caller states. */
 export const contentOrigin = Type.Nullable(
   Type.String({ maxLength: 128, pattern: `^(?:user|operator|${UNTRUSTED})?$` }),
   {
@@ -16,7 +16,7 @@ export const contentOrigin = Type.Nullable(
 );
 
 /**
- * Returns the label of a text that a caller states, as a member of its crossing.
+ * Returns the label that a caller states for a text, as a member of its crossing.
  * @throws Refusal if the caller may not state it
  */
 export function resolveContentLabel(
@@ -45,7 +45,7 @@ export function resolveContentLabel(
   return { content_label: label };
 }
 
-/** Returns whether the configuration lists the SHA-256 of a text. */
+/** Returns whether the configuration lists a text's SHA-256. */
 function isOperatorPrompt(content: Content, listed: ReadonlySet<string>): boolean {
   if (content.kind !== 'text' || listed.size === 0) return false;
   return listed.has(createHash('sha256').update(content.text, 'utf8').digest('hex'));

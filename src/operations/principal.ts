@@ -14,11 +14,11 @@ export interface StatedPrincipal {
 }
 
 /**
- * Resolves the person, the chain and the tier behind a request; `null` if it has none of them. A credential's own
+ * Resolves the person, the chain and the tier behind a request; `null` if it has none. A credential's own
  * person, chain and tier take precedence over those that the request states.
  *
  * @throws Refusal for a chain with a loop, with too many links, or with an agent outside the credential's scope, and
- * for a tier other than that of the credential
+ * for a tier other than the credential's
  */
 export function resolvePrincipal(stated: StatedPrincipal, context: Context): Principal | null {
   const { caller } = context;

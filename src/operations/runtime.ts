@@ -67,8 +67,8 @@ export interface ServiceRuntime extends AuditQueries {
     extras?: EnforcementExtras,
   ) => Promise<Ruling>;
   /**
-   * Records that a coding agent opened a session, if the policy depends on where values come from. Never rejects: without
-   * the record, the prompts of the session are no person's.
+   * Records that a coding agent opened a session, if the policy depends on where values come from. Never rejects:
+   * without the record, the session's prompts are no person's.
    */
   readonly openSession: (actor: ActorContext, caller: Caller) => Promise<void>;
   /**

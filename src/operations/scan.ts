@@ -33,7 +33,7 @@ const aboutInput = {
 
 type AboutText = ObjectValue<typeof aboutText>;
 
-/** Builds the crossing of a text that enters an agent, with the label that the caller may state. */
+/** Builds the crossing for a text that enters an agent, with the label that the caller may state. */
 function readInputCrossing(
   content: Content,
   input: ObjectValue<typeof aboutInput>,

@@ -58,7 +58,7 @@ export const dataTags = Type.Array(
   { maxItems: 64, description: 'Tags that the caller declares; they are added to those that are found.' },
 );
 
-/** Members of a context that state the person and the chain. See `resolvePrincipal`. */
+/** A context's members that state the person and the chain. See `resolvePrincipal`. */
 const principalProperties = {
   user_id: Type.Optional({
     ...name,

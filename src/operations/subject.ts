@@ -36,7 +36,7 @@ export interface RequestSubject {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly source_agent_id: string | null;
-  /** The person and the chain; absent if nothing of both is known. */
+  /** The person and the chain; absent if neither is known. */
   readonly principal?: Principal;
 }
 

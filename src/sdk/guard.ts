@@ -195,7 +195,7 @@ function buildTextCheck(
   return { operation, body: { text, ...moveToContext(subject) }, changed: 'modified_text' };
 }
 
-/** Returns the body of a subject. The service takes the tool of a text, the person and the chain in `context`. */
+/** Returns a subject's body. The service takes a text's tool, the person and the chain in `context`. */
 function moveToContext({
   tool,
   user_id,
@@ -227,7 +227,7 @@ function callCheck(tool: string, input: unknown, subject: SubjectOptions = {}): 
   return { ...buildValueCheck('intercept_tool', 'input', input, about), changed: 'modified_input' };
 }
 
-/** The tool of a call is named apart from its subject. */
+/** A call's tool is named apart from its subject. */
 function omitTool({ tool: _, ...subject }: SubjectOptions): SubjectOptions {
   return subject;
 }

@@ -47,7 +47,7 @@ before(async () => {
 });
 after(() => service?.stop());
 
-/** An agent of LangGraph has the middleware of LangChain. */
+/** A LangGraph agent has LangChain's middleware. */
 const SAMPLES = Object.entries(drivers).filter(([name]) => isNightly || name !== 'LangGraph');
 
 for (const [name, driver] of SAMPLES)

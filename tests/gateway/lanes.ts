@@ -97,7 +97,7 @@ export const LANES: readonly Lane[] = [
   },
 ];
 
-/** A lane of each API and of each SDK for JavaScript; in the nightly round, all. */
+/** A lane for each API and each JavaScript SDK; in the nightly round, all. */
 export const SAMPLE_LANES: readonly Lane[] = LANES.filter(
   ({ client, api }) =>
     isNightly ||

@@ -55,12 +55,12 @@ test('every lane has its scenarios', () => {
 /** The outcome of each scenario on each lane, without a proxy. */
 const direct = new Map<string, Outcome>();
 
-/** Those of SDKs for JavaScript, and one in Python; in the nightly round, all. */
+/** The JavaScript SDKs' lanes, and one in Python; in the nightly round, all. */
 const SAMPLES = ALL.filter(
   (lane) => isNightly || !lane.client.startsWith('python_') || nameOf(lane) === 'python_openai chat',
 );
 
-/** Runs the lanes concurrently, and checks the number of scenarios of each. */
+/** Runs the lanes concurrently, and checks how many scenarios each has. */
 function runLanes(t: TestContext, baseUrl: string, look: Look): Promise<void> {
   for (const lane of SAMPLES) assert.equal(scenariosOf(lane).length, COUNTS[nameOf(lane)], nameOf(lane));
   return runTable(t, { provider, clients, base_url: baseUrl, lanes: SAMPLES, scenariosOf, look });

@@ -12,7 +12,7 @@ import type { TestService } from '../support/service.ts';
 
 export const ERAS = ['2026-07-28', '2025-11-25'] as const;
 export type Era = (typeof ERAS)[number];
-/** The revision of clients today, for what differs little between the two; in the nightly round, both. */
+/** The revision that clients use today, for what differs little between the two; in the nightly round, both. */
 export const SAMPLE_ERAS: readonly Era[] = isNightly ? ERAS : [ERAS[1]];
 
 /** Creates a client for the revision, which is not connected yet. */

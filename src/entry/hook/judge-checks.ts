@@ -48,7 +48,7 @@ export async function judgeChecks(
     const extras: EnforcementExtras = {
       buildMetadata: () => metadata,
       reuse_approval: true,
-      // A prompt without an opened session may be of any program that runs the hook.
+      // A prompt without an opened session may come from any program that runs the hook.
       requires_opened_session: true,
     };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);

@@ -156,7 +156,7 @@ export function readNameHeader(
 
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** Returns the task (`x-service-task`) and the trace (W3C Trace Context) that the headers of a request name. */
+/** Returns the task (`x-service-task`) and the trace (W3C Trace Context) that a request's headers name. */
 export function readWorkContext(request: FastifyRequest): Pick<Context, 'task_id' | 'trace_id'> {
   const { traceparent } = request.headers;
   const traceId = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;

@@ -27,9 +27,9 @@ export async function endorseConversation(
 }
 
 /**
- * Returns the texts of the newest message with the role `user`. There is none if the model or a tool answered after it,
- * because its words were kept when it was the newest. A message that also has a tool result has none either: clients put
- * texts of their own next to results.
+ * Returns the texts of the newest `user` message. There is none if the model or a tool answered after it, because its
+ * words were kept when it was the newest. A message that also has a tool result has none either: clients put their own
+ * texts next to results.
  */
 function listNewestTexts(
   { texts, tool_results }: Pick<WireRequest, 'texts' | 'tool_results'>,

@@ -86,9 +86,9 @@ export interface ParsedCall {
   readonly size: RequestSize;
 }
 
-/** The messages of a conversation whose values may permit a tool call. */
+/** A conversation's messages whose values may permit a tool call. */
 export interface EndorsingMessages {
-  /** True if the newest message of the role `user` has the words of a person. */
+  /** True if the newest `user` message has a person's words. */
   readonly trusts_user_role: boolean;
   /** SHA-256 of the operator's system prompts, in hex. */
   readonly operator_prompts: ReadonlySet<string>;

@@ -90,8 +90,8 @@ export function buildAgentCaller(
 }
 
 /**
- * Builds the caller for a coding agent's hook. It acts for the operating system user who runs the process: the hook itself,
- * or the daemon, whose socket that user alone can open.
+ * Builds the caller for a coding agent's hook. It acts for the operating system user who runs the process: the hook
+ * itself, or the daemon, whose socket that user alone can open.
  *
  * @param name - the user that the hook's environment names
  */
@@ -115,7 +115,7 @@ export function buildMcpCaller(name: string, osUser: string): Caller {
   };
 }
 
-/** Builds a person of whom the name alone is proved. */
+/** Builds a person whose name alone is proved. */
 export function buildNamedUser(userId: string): ProvedUser {
   return { user_id: userId, user_email: null, groups: [], scopes: null };
 }

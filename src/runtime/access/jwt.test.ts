@@ -202,7 +202,7 @@ test('a service account is no person', async () => {
   assert.equal((await findCaller({ sub: 'system:serviceaccount:ns:bot' })).user, undefined);
   assert.equal((await findCaller({ is_robot: true }, marked)).user, undefined);
   assert.equal((await findCaller({}, named)).user, undefined);
-  // Negative controls: the client of a person's token, and a mark that is off.
+  // Negative controls: the client in a person's token, and a mark that is off.
   assert.equal((await findCaller({ azp: 'app', client_id: 'app' })).user?.user_id, 'worker-7');
   assert.equal((await findCaller({ is_robot: false }, marked)).user?.user_id, 'worker-7');
 });

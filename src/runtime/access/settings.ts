@@ -52,7 +52,7 @@ export interface JwtSettings {
     readonly chain?: string;
     /** Default `agent_tier`. */
     readonly agent_tier?: string;
-    /** A claim that only tokens of programs have. Without it, the marks of common identity providers count. */
+    /** A claim that only programs' tokens have. Without it, the marks that common identity providers use count. */
     readonly service_account?: string;
   };
   /** Default 30. */

@@ -5,7 +5,7 @@ import type { JwtSettings } from './settings.ts';
 
 /** The person, the chain and the tier that a verified token proves. */
 export interface TokenPrincipal {
-  /** `null` for the token of a service account. */
+  /** `null` for a service account's token. */
   readonly user: ProvedUser | null;
   /** `null` if the token names no agents. */
   readonly chain: readonly string[] | null;
@@ -17,7 +17,7 @@ const GROUPS_MAX = 500;
 const EMAIL_CHARS_MAX = 320;
 
 /**
- * Reads the principal from the claims of a verified token. Returns `null` if a claim cannot be read: a token is refused
+ * Reads the principal from a verified token's claims. Returns `null` if a claim cannot be read: a token is refused
  * whole, because a missing group or link would widen the bearer's rights.
  */
 export function readTokenPrincipal(claims: JWTPayload, settings: JwtSettings): TokenPrincipal | null {
@@ -101,7 +101,7 @@ function isSet(value: unknown): boolean {
 }
 
 /**
- * Reads a chain: nested actors (RFC 8693), of which the outermost acts now, or a list that begins with the agent next to
+ * Reads a chain: nested actors (RFC 8693), where the outermost acts now, or a list that begins with the agent next to
  * the person. `null` if there is none.
  */
 function readChain(claim: unknown): readonly string[] | null | 'invalid' {

@@ -15,7 +15,7 @@ export interface Caller {
   readonly user?: ProvedUser;
   /** The agents that a signed token lists, the one next to the person first; absent if it lists none. */
   readonly chain?: readonly string[];
-  /** The tier of the agent, if the credential proves it. */
+  /** The agent's tier, if the credential proves it. */
   readonly agent_tier?: AgentTier;
   /** The people for whom the credential may act if a request names them; absent for none. */
   readonly may_act_for?: NameScope;

@@ -140,7 +140,7 @@ export function matchesMonitored(
   return noted.some((each) => monitored === '*' || each.slice(0, each.lastIndexOf(':')) === monitored);
 }
 
-/** Returns whether an event names the proved person of a filter. A name that a caller stated does not count. */
+/** Returns whether an event names a filter's proved person. A name that a caller stated does not count. */
 export function matchesUser(
   event: Pick<AuditEvent, 'user_id'>,
   { user_id }: Pick<ParsedFilter, 'user_id'>,

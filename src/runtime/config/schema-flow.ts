@@ -1,6 +1,6 @@
 import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 
-/** `flow`: the origins of values. */
+/** `flow`: where values come from. */
 export const flowSchema = buildSection(
   {
     operator_prompts: Type.Array(

@@ -54,7 +54,7 @@ const LOGGED_TEXT_MAX = 8_192;
 const LIST_MAX = 50;
 /** The number of session tags in one event. */
 const SESSION_TAGS_MAX = 1_000;
-/** The number of finding kinds, of declared tags, and of groups in one event. */
+/** The number of finding kinds, declared tags, and groups in one event. */
 const RECORDED_MAX = 100;
 
 /**
@@ -123,7 +123,7 @@ function listPrincipalFields({
     ...(user !== null && user.user_email !== null && { user_email: user.user_email }),
     ...(user !== null && user.groups.length > 0 && { groups: user.groups.slice(0, RECORDED_MAX) }),
     ...(claimed_user !== null && { claimed_user }),
-    // An empty chain of a proved person is a direct call.
+    // A proved person's empty chain is a direct call.
     ...((user !== null || chain.length > 0) && { chain }),
     ...(tier !== null && { agent_tier: tier }),
     ...(task_id !== null && { task_id }),

@@ -18,7 +18,7 @@ const rule = (name: string, action: string, when: string, more: object = {}) => 
 const build = (rules: readonly object[], documents: readonly object[] = []) =>
   buildTestPolicy({ rules, documents });
 
-/** The event of a call, as the journal returns it. */
+/** A call's event, as the journal returns it. */
 function record(value: Json, policy: Policy): AuditEvent {
   const call = { boundary: 'action', phase: 'request', tool: 'pay' } as const;
   const crossing = buildTestCrossing({ ...call, content: { kind: 'json', value } });

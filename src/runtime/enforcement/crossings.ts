@@ -8,7 +8,7 @@ export interface ActorContext {
   readonly agent_id: string;
   readonly source_agent_id: string | null;
   readonly session_id: string | null;
-  /** The person for whom the agent acts, and the agents in between; absent if nothing of both is known. */
+  /** The person for whom the agent acts, and the agents in between; absent if neither is known. */
   readonly principal?: Principal;
   readonly declared_tags: readonly Tag[];
   readonly now_ms: number;

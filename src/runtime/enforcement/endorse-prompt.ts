@@ -7,20 +7,20 @@ import { getOwner, isChild } from './sessions/values.ts';
 import type { EnforcementPorts } from './types.ts';
 import { findUntrustedTexts, matchesFirstText, saveUntrustedTexts } from './values/conversation-texts.ts';
 
-/** The texts of one request to a model, by their author. */
+/** The texts in one request to a model, by their author. */
 export interface ConversationTexts {
-  /** The first text of the role `user`; `null` if there is none. */
+  /** The first `user` text; `null` if there is none. */
   readonly first: string | null;
-  /** The newest message of the role `user`, if the model has not answered it yet. */
+  /** The newest `user` message, if the model has not answered it yet. */
   readonly newest: readonly string[];
   /** Texts that the configuration lists as the operator's. */
   readonly operator: readonly string[];
-  /** Texts of tools. */
+  /** Texts that tools returned. */
   readonly tool_results: readonly string[];
 }
 
 /**
- * Keeps the values of a conversation that a person or the operator gave, after its request has passed. Never rejects:
+ * Keeps the values that a person or the operator gave in a conversation, after its request has passed. Never rejects:
  * values that cannot be kept permit nothing.
  */
 export async function endorsePrompt(

@@ -256,7 +256,7 @@ export async function decideWithSession(
 
 /**
  * Records that a coding agent opened a session, if the policy depends on where values come from. Never rejects: without
- * the record, the prompts of the session are no person's.
+ * the record, the session's prompts are no person's.
  */
 export async function recordSessionOpening(
   actor: ActorContext,

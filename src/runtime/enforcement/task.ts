@@ -1,6 +1,6 @@
 import type { Crossing } from '../../core/types/index.ts';
 
-/** The result of a task, as a crossing carries it. */
+/** A task's result, as a crossing carries it. */
 export type CrossingTask = NonNullable<Crossing['task']>;
 
 /** A tool call that names a task. */
@@ -34,7 +34,7 @@ export const refuseTask: CheckTask = async () => {
   return { shown: { task_id: null, refusal }, count: async () => refusal };
 };
 
-/** Returns the use of a task that a crossing asks for; `null` if it is no tool call, or names no task. */
+/** Returns the task use that a crossing asks for; `null` if it is no tool call, or names no task. */
 export function getTaskUse(crossing: Crossing): TaskUse | null {
   const { boundary, phase, tool, content, tenant_id, agent_id, source_agent_id, principal } = crossing;
   const taskId = principal?.task_id ?? null;

@@ -61,7 +61,7 @@ export function ensureFingerprints(config: KeyPlace): Fingerprinter {
 }
 
 /**
- * Returns the key of fingerprints, from which other keys are derived. Creates the key file if it is missing.
+ * Returns the fingerprint key, from which other keys are derived. Creates the key file if it is missing.
  * @throws StartFailure `state_unusable` if the file holds something else
  */
 export function readFingerprintSecret(config: KeyPlace): string {

@@ -24,7 +24,7 @@ const SESSION_TAGS_MAX = 1_000;
 const SESSIONS_MAX = 100_000;
 const UNNAMED = 'unknown';
 
-/** Creates the state of the sessions of one guard. `createKey` returns a random text. */
+/** Creates one guard's session state. `createKey` returns a random text. */
 export function createLocalSessions(policy: Policy, createKey: () => string): LocalSessions {
   const values = createLocalValues(policy, createKey);
   const sessions = new Map<string, Map<string, readonly Tag[]>>();

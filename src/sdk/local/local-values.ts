@@ -6,7 +6,7 @@ import type { CrossingContext, Policy, ValuesSeen, Verdict } from '../../core/ty
 
 /** The values that the sessions of this process have seen. */
 export interface LocalValues {
-  /** Returns the crossing with the values of its session, if a rule or a contract needs them. */
+  /** Returns the crossing with its session's values, if a rule or a contract needs them. */
   readonly load: <Given extends CrossingContext>(crossing: Given) => Given;
   readonly save: (crossing: CrossingContext, verdict: Verdict, eventId: string) => void;
 }
@@ -16,7 +16,7 @@ const SESSIONS_MAX = 1_000;
 const HEX_DIGITS = 16;
 
 /**
- * Creates the values of one guard. The hashes never leave this process; their key only keeps content from being written
+ * Creates one guard's values. The hashes never leave this process; their key only keeps content from being written
  * so that no run of its words is kept.
  *
  * @param createKey - returns a random text, and is called once

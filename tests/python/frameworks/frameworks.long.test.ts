@@ -36,7 +36,7 @@ const LIGHT: readonly PythonFramework[] = [
   { name: 'pydantic_ai', ways: ['stream', 'events'] },
   { name: 'strands', ways: ['stream', 'handler'] },
 ];
-/** The frameworks of each round: the one that most agents use. The test of other ways runs all adapters. */
+/** The frameworks in each round: the one that most agents use. The test for other ways runs all adapters. */
 const SAMPLES = ['langchain'];
 
 // Two at a time, because each framework is one process that computes.

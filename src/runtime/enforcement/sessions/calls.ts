@@ -7,13 +7,13 @@ const MINUTE_MS = 60_000;
 /** A tool call whose calls are counted. */
 export type CountedCall = Crossing & { readonly tool: string };
 
-/** Limits on the calls of a tool; absent for none. */
+/** Limits on a tool's calls; absent for none. */
 export interface CallLimits {
   readonly per_agent?: number;
   readonly per_user?: number;
 }
 
-/** Calls in the last minute, including this one: the highest of the acting agents, and of the proved person. */
+/** Calls in the last minute, including this one: the highest count of the acting agents, and the proved person's. */
 export interface RecentCalls {
   readonly calls_last_minute?: number;
   readonly calls_last_minute_for_user?: number;
@@ -43,8 +43,8 @@ export async function readRecentCalls(
 }
 
 /**
- * Counts an allowed call and returns the calls in the last minute. A call over one of the limits is counted nowhere: of
- * calls that race for the last place, in any process, one gets it.
+ * Counts an allowed call and returns the calls in the last minute. A call over one of the limits is counted nowhere: if
+ * calls race for the last place, in any process, one gets it.
  */
 export async function countCall(
   store: Store,
@@ -85,15 +85,15 @@ export async function countCall(
   });
 }
 
-/** The count of one agent, or of one person over all agents. */
+/** One agent's count, or one person's over all agents. */
 interface CallCounter {
   readonly kind: 'agent' | 'user';
-  /** The key of the count. */
+  /** The count's key. */
   readonly owner: string;
   readonly calls_max: number;
 }
 
-/** No name of an agent has a control character, so that no agent shares the count of a person. */
+/** No agent's name has a control character, so that no agent shares a person's count. */
 const USER_OWNER = '\u0001';
 
 /** Lists the counts in one order, so that two calls for the same agents do not deadlock. */

@@ -7,7 +7,10 @@ const BATCH = 500;
 /** The time after which a count without calls is deleted; longer than a minute, because clocks may differ. */
 const COUNT_MS = 3_600_000;
 
-/** Deletes a batch of expired sessions, of the values that they have seen, of counts without calls and of totals. Returns `true` if more are left. */
+/**
+ * Deletes a batch of expired sessions, of the values that they have seen, of counts without calls and of totals.
+ * Returns `true` if more are left.
+ */
 export async function deleteExpiredSessions(
   store: Store,
   limits: SessionLimits,

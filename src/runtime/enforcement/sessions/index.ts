@@ -20,7 +20,7 @@ interface SessionDecision {
 export interface SessionNeeds {
   /** True if a rule of the tenant depends on taint tags. */
   readonly uses_tags: boolean;
-  /** True if a contract of the tenant depends on where values come from. */
+  /** True if a contract in the tenant depends on where values come from. */
   readonly uses_values: boolean;
   /** The tool's call limit; `null` if it has none. */
   readonly limit: CallsLimit | null;
@@ -42,7 +42,7 @@ export function findSessionNeeds(
   return { uses_tags: usesTags, uses_values: usesSeen, limit, totals };
 }
 
-/** The call limits of a tool, and the name under which its calls are counted. */
+/** A tool's call limits, and the name under which its calls are counted. */
 interface CallsLimit {
   readonly limits: CallLimits;
   /** The name in the contract, so that calls by other spellings count with it. */
@@ -99,7 +99,7 @@ export async function decideInSession<Decision extends SessionDecision>(
   return decided;
 }
 
-/** Decides with the totals of a call, and adds it to them if it is allowed. Decides again if they have changed. */
+/** Decides with a call's totals, and adds the call to them if it is allowed. Decides again if they have changed. */
 async function decideWithTotals<Decision extends SessionDecision>(
   store: Store,
   crossing: Crossing,

@@ -11,8 +11,8 @@ export interface SessionResetPorts extends AuditPorts {
 }
 
 /**
- * Clears the taint tags and the values seen, and returns the number of sessions that had tags. A reset that cannot be recorded does
- * not happen.
+ * Clears the taint tags and the values seen, and returns the number of sessions that had tags. A reset that cannot be
+ * recorded does not happen.
  *
  * @throws StoreFailure
  */

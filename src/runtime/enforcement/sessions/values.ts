@@ -9,19 +9,19 @@ import type { SessionLimits, SessionPorts } from './types.ts';
 export interface ValuesContext {
   readonly event_id: string;
   readonly caller_id: string;
-  /** True if the words of a person count only in a session that a coding agent has opened. */
+  /** True if a person's words count only in a session that a coding agent has opened. */
   readonly requires_opened_session: boolean;
 }
 
-/** The values of the session of one decision. */
+/** The session's values for one decision. */
 export interface SessionValues {
   /** Returns the crossing with the values, and without a label that its session cannot have. */
   readonly addTo: (crossing: Crossing) => Crossing;
-  /** Makes the additions of an allowed crossing durable. @throws StoreFailure, Error */
+  /** Makes durable what an allowed crossing adds. @throws StoreFailure, Error */
   readonly save: (crossing: Crossing, verdict: Verdict) => Promise<void>;
 }
 
-/** Reads the values that the session of a crossing has seen. @throws StoreFailure, Error */
+/** Reads the values that a crossing's session has seen. @throws StoreFailure, Error */
 export async function loadSessionValues(
   store: Store,
   crossing: Crossing,
@@ -31,7 +31,7 @@ export async function loadSessionValues(
 ): Promise<SessionValues> {
   const owner = getOwner(crossing, caller_id);
   const load = (which: ValuesOwner) => index.load(store, which, crossing.now_ms, limits);
-  // Calls outside any session belong to no task, so that a value of one conversation permits nothing in another.
+  // Calls outside any session belong to no task, so that a value from one conversation permits nothing in another.
   const loaded = crossing.session_id === null ? index.createEmpty(owner) : await load(owner);
   const isOpen = !requires_opened_session || loaded.origin === 'user';
   const speaks = isOpen && isSpoken(crossing) && !isChild(crossing, loaded);
@@ -70,7 +70,7 @@ export async function recordOpening(
   await index.save(store, loaded, { add: [], end: [], event_id: '', origin: 'user' }, nowMs, limits);
 }
 
-/** Returns the session that the values of a crossing belong to. */
+/** Returns the session that a crossing's values belong to. */
 export function getOwner(
   crossing: Pick<Crossing, 'tenant_id' | 'session_id' | 'agent_id' | 'source_agent_id' | 'principal'>,
   callerId: string,

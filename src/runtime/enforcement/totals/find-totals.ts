@@ -4,7 +4,7 @@ import type { Crossing, Policy, TotalQuery } from '../../../core/types/index.ts'
 /** A total that a decision depends on. */
 export interface TotalNeed {
   readonly query: TotalQuery;
-  /** True if the call is one of those that are added. */
+  /** True if the total includes the call. */
   readonly includes_call: boolean;
 }
 
@@ -16,7 +16,7 @@ interface ReadingRule {
 
 const readers = new WeakMap<Policy, readonly ReadingRule[]>();
 
-/** Returns the totals that rules for the tool of a call read, each once. */
+/** Returns the totals that rules for the call's tool read, each once. */
 export function findTotals(crossing: Crossing, policy: Policy): readonly TotalNeed[] {
   const { boundary, phase, tool, tenant_id } = crossing;
   const rules = listReadingRules(policy);

@@ -10,7 +10,7 @@ import { addToSpans, sumSpans } from './time-spans.ts';
 /** The number of decisions that one call may need because other calls change its totals meanwhile. */
 export const TOTAL_ATTEMPTS_MAX = 4;
 
-/** Other calls changed the totals of a call each time that it was decided, so it is blocked. */
+/** Other calls changed a call's totals each time that it was decided, so it is blocked. */
 export class TotalsBusy extends Error {
   constructor() {
     super('Other calls changed the same sums or counts at the same time; call again.');
@@ -18,7 +18,7 @@ export class TotalsBusy extends Error {
   }
 }
 
-/** The totals of one decision, as they were read before it. */
+/** The totals for one decision, as they were read before it. */
 export interface LoadedTotals {
   readonly stored: readonly StoredTotal[];
   /** Adds an allowed call to its totals. Returns false, and adds nothing, if one has changed since it was read. */
@@ -33,7 +33,7 @@ interface TotalRow {
   readonly spans: string;
 }
 
-/** Reads the totals of a call. @throws StoreFailure */
+/** Reads a call's totals. @throws StoreFailure */
 export async function loadTotals(
   store: Store,
   crossing: Crossing,
@@ -61,7 +61,7 @@ export async function loadTotals(
   return { stored, commit };
 }
 
-/** Returns the rows of a total, one for each agent that acts; empty if it needs a proved person and there is none. */
+/** Returns a total's rows, one for each agent that acts; empty if it needs a proved person and there is none. */
 function listHashes(query: TotalQuery, crossing: Crossing): readonly string[] {
   const { function: name, tool, argument, window_ms, scope } = query;
   return listSubjects(query, crossing).map((subject) =>

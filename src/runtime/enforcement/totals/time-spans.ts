@@ -1,15 +1,15 @@
 /**
- * A window of time in spans of 1/500 of its length, each with the exact sum of its calls. A span counts until all of it
- * is out of the window, so a sum is never too low, and includes calls that are up to 0.2 % of the window too old.
+ * A time window in spans of 1/500 of its length, each with its calls' exact sum. A span counts until all of it is
+ * outside the window, so a sum is never too low, and includes calls that are up to 0.2 % of the window too old.
  */
 import { addDecimals, formatDecimal, parseDecimal } from '../../../core/policy/conditions/decimal.ts';
 
 const SPANS_PER_WINDOW = 500;
 
-/** The number of a span since 1970, and the sum of its calls; `null` if one of them has a value that is no number. */
+/** A span's number since 1970, and the sum of its calls; `null` if a call in it has a value that is no number. */
 type TimeSpan = readonly [span: number, sum: string | null];
 
-/** Returns the sum of a window; `null` if a call in it has a value that is no number. */
+/** Returns a window's sum; `null` if a call in it has a value that is no number. */
 export function sumSpans(written: string, windowMs: number, nowMs: number): string | null {
   return listLiveSpans(written, windowMs, nowMs).reduce<string | null>(
     (sum, [, value]) => addSums(sum, value),
@@ -17,7 +17,7 @@ export function sumSpans(written: string, windowMs: number, nowMs: number): stri
   );
 }
 
-/** Adds a call, and drops spans that are out of the window. */
+/** Adds a call, and drops spans outside the window. */
 export function addToSpans(written: string, windowMs: number, nowMs: number, value: string | null): string {
   const span = Math.floor(nowMs / getSpanMs(windowMs));
   const live = listLiveSpans(written, windowMs, nowMs);
@@ -30,7 +30,7 @@ function getSpanMs(windowMs: number): number {
   return Math.ceil(windowMs / SPANS_PER_WINDOW);
 }
 
-/** A span that is later than the window is of a clock that was wrong and has been set back. */
+/** A span later than the window comes from a clock that was wrong and has been set back. */
 function listLiveSpans(written: string, windowMs: number, nowMs: number): readonly TimeSpan[] {
   const spanMs = getSpanMs(windowMs);
   return (JSON.parse(written) as readonly TimeSpan[]).filter(

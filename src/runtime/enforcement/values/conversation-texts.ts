@@ -1,9 +1,9 @@
 import type { Store } from '../../../platform/store/index.ts';
 
-/** Texts of untrusted origin count for this time in all conversations of a credential. */
+/** Texts from an untrusted origin count for this time in all conversations of a credential. */
 const UNTRUSTED_TEXT_MS = 86_400_000;
 
-/** The most texts of one request that are kept, the newest first. */
+/** The most texts that are kept from one request, the newest first. */
 const TEXTS_MAX = 1_000;
 
 /** The credential and person whose conversations are compared. */
@@ -30,7 +30,7 @@ export async function saveUntrustedTexts(
     .execute();
 }
 
-/** Returns which of the texts came from tools within a day. @throws StoreFailure */
+/** Returns which texts came from tools within a day. @throws StoreFailure */
 export async function findUntrustedTexts(
   { db }: Store,
   { tenant_id, principal_hash }: ConversationOwner,

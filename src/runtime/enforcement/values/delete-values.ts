@@ -2,7 +2,10 @@ import type { Transaction } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { deleteOldTexts } from './conversation-texts.ts';
 
-/** Deletes a batch of the values of expired sessions, and the texts that no longer count. Returns the number of deleted sessions. */
+/**
+ * Deletes a batch of expired sessions' values, and the texts that no longer count. Returns the number of deleted
+ * sessions.
+ */
 export async function deleteExpiredValues(
   store: Store,
   { idle_ms, age_ms }: { readonly idle_ms: number; readonly age_ms: number },
@@ -26,7 +29,7 @@ export async function deleteExpiredValues(
   return expired.length;
 }
 
-/** Deletes the values of a session, for one agent or, with `null`, for all. */
+/** Deletes a session's values, for one agent or, with `null`, for all. */
 export async function deleteSessionValues(
   trx: Transaction<StoreTables>,
   {

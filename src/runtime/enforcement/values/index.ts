@@ -24,19 +24,19 @@ export interface ValuesOwner {
   readonly user_id: string;
 }
 
-/** The lifetime of a session. */
+/** A session's lifetime. */
 interface ValuesLimits {
   readonly idle_ms: number;
   readonly age_ms: number;
 }
 
-/** The values of a session as they were read, before a decision that may add to them. */
+/** A session's values as they were read, before a decision that may add to them. */
 export interface LoadedValues {
   readonly owner: ValuesOwner;
   readonly seen: ValuesSeen;
   /** `null` before the first message. */
   readonly origin: SessionOrigin | null;
-  /** The version of the row; `null` if there is none. */
+  /** The row's version; `null` if there is no row. */
   readonly version: number | null;
   readonly log: ValueLog;
 }
@@ -49,7 +49,7 @@ export interface SavedChange extends ValuesChange {
 
 /** Reads and saves the values that sessions have seen. One per process, because it caches what it decoded. */
 export interface ValueIndex {
-  /** Reads the values of a session. @throws StoreFailure, Error: the caller must block then */
+  /** Reads a session's values. @throws StoreFailure, Error: the caller must block then */
   readonly load: (
     store: Store,
     owner: ValuesOwner,
@@ -57,7 +57,7 @@ export interface ValueIndex {
     limits: ValuesLimits,
   ) => Promise<LoadedValues>;
   /**
-   * Makes a change durable. Changes of other workers since the load are kept, because entries are only added.
+   * Makes a change durable. Other workers' changes since the load are kept, because entries are only added.
    * @throws StoreFailure, Error: the caller must block then
    */
   readonly save: (
@@ -67,7 +67,7 @@ export interface ValueIndex {
     nowMs: number,
     limits: ValuesLimits,
   ) => Promise<void>;
-  /** Returns what the conversations of a credential are compared by: the owner of the rows, and their hash. */
+  /** Returns what a credential's conversations are compared by: the rows' owner, and their hash. */
   readonly openConversation: (owner: ValuesOwner) => {
     readonly conversation_owner: ConversationOwner;
     readonly hashText: (text: string) => string;
@@ -77,7 +77,7 @@ export interface ValueIndex {
 }
 
 /**
- * Opens the index of a process.
+ * Opens a process's index.
  *
  * @param readSecret - returns the secret that all processes of the service share
  */
@@ -86,7 +86,7 @@ export function openValueIndex(readSecret: () => string): ValueIndex {
   let secret: string | null = null;
   const openHash = (owner: ValuesOwner): ValuesSeen['hashValue'] => {
     secret ??= readSecret();
-    // Agents of one session share the key, so that a message carries the labels of its values to its receiver.
+    // Agents in one session share the key, so that a message carries its values' labels to its receiver.
     const { tenant_id, session_id, caller_id, user_id } = owner;
     return openValueHash(deriveSessionKey(secret, [tenant_id, session_id, caller_id, user_id]));
   };
@@ -127,7 +127,7 @@ export function openValueIndex(readSecret: () => string): ValueIndex {
   };
 }
 
-/** The number of times that a session in use is updated per idle time. */
+/** The number of updates per idle time for a session in use. */
 const TOUCHES = 10;
 
 function buildLoaded(
@@ -145,7 +145,7 @@ function buildLoaded(
   return { owner, seen, origin: log.origin, version, log };
 }
 
-/** @throws Error if other keys made the hashes: no value would be found, and neither would those of strangers */
+/** @throws Error if other keys made the hashes: no value would be found, and neither would strangers' values */
 function decodeLog(entries: Uint8Array, hashValue: ValuesSeen['hashValue']): ValueLog {
   const log = decodeValueLog(entries);
   if (log.key_id !== null && log.key_id !== getKeyId(hashValue))
@@ -186,7 +186,7 @@ async function appendChange(
   return { log, records, version };
 }
 
-/** Returns the version of a new row. */
+/** Returns a new row's version. */
 function pickVersion(): number {
   return randomInt(VERSION_MAX);
 }
@@ -211,7 +211,7 @@ type SeenRow = Pick<StoreTables['values_seen'], 'version' | 'started_ms' | 'seen
 
 const rowQueries = new WeakMap<Store['db'], ReturnType<typeof buildRowQuery>>();
 
-/** Compiles the statement. Its parameters are in the order of the conditions. */
+/** Compiles the statement. Its parameters are in the conditions' order. */
 function buildRowQuery(db: Store['db'], owner: ValuesOwner) {
   const { tenant_id, session_id, agent_id, principal_hash } = getRowKey(owner);
   return db

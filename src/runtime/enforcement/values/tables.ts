@@ -14,7 +14,7 @@ const valuesSeen = defineTable(
     agent_id: text({ key: true }),
     /** SHA-256 of the credential's name and the proved person: others that name the same session get their own row. */
     principal_hash: text({ key: true }),
-    /** Rises with every change. A new row begins with a random number, so that no cached copy of an earlier row matches. */
+    /** Rises with every change. A new row begins with a random number, so that no cached copy of an old row matches. */
     version: count(),
     /** See `value-log.ts`. */
     entries: bytes(),
@@ -31,9 +31,9 @@ const conversationTexts = defineTable(
   {
     tenant_id: text({ key: true }),
     principal_hash: text({ key: true }),
-    /** The text of a tool, or the name of a session. */
+    /** A tool's text, or a session's name. */
     text_hash: text({ key: true }),
-    /** The first text of the session; empty for the text of a tool. */
+    /** The session's first text; empty for a tool's text. */
     first_hash: text(),
     seen_ms: time(),
   },

@@ -1,6 +1,6 @@
 /**
- * The stored form of the values that a session has seen: a log of records, to which each change appends. A record is one
- * byte for its kind and its fields.
+ * The stored form of the values that a session has seen: a log of records, to which each change appends. A record is
+ * one byte for its kind and its fields.
  */
 import { getValueQuota, VALUE_QUOTAS } from '../../../core/flow/quotas.ts';
 import type { Label, SeenLabel, ValueForm, ValueQuota, ValuesChange } from '../../../core/types/index.ts';
@@ -8,7 +8,7 @@ import type { Label, SeenLabel, ValueForm, ValueQuota, ValuesChange } from '../.
 /** The most labels of one session. Callers name tools, and each tool may be a label. */
 export const LABELS_MAX = 512;
 
-/** The beginning of a session: `user` by the words of a person, `agent` by a message from another agent. */
+/** A session's beginning: `user` with a person's words, `agent` with a message from another agent. */
 export type SessionOrigin = 'user' | 'agent';
 
 /** The values that a session has seen, decoded. Only `applyRecords` changes it. */
@@ -21,13 +21,13 @@ export interface ValueLog {
   readonly labels: Label[];
   readonly events: string[];
   origin: SessionOrigin | null;
-  /** Identifies the key of the hashes; `null` in a new log. */
+  /** Identifies the hash key; `null` in a new log. */
   key_id: string | null;
   /** The log as it is stored. */
   bytes: Buffer;
 }
 
-/** A change to the values of a session. */
+/** A change to a session's values. */
 export interface LoggedChange extends ValuesChange {
   readonly event_id: string;
   readonly key_id: string;

@@ -16,7 +16,7 @@ export function buildCap(when: string, more: object = {}): Policy {
   return buildTestPolicy({ rules: [{ name: 'cap', boundary: 'action', action: 'block', condition }] });
 }
 
-/** Decides on a payment and returns the name of the rule that decided. */
+/** Decides on a payment and returns the deciding rule's name. */
 export async function pay(
   store: Store,
   policy: Policy,
@@ -41,7 +41,7 @@ export async function pay(
   }
 }
 
-/** Pays 0.1 a number of times, and returns how often that was allowed and how often others were in the way. */
+/** Pays 0.1 several times, and returns how often that was allowed and how often others were in the way. */
 export default async function payOften({ store, input }: Racer<{ readonly tries: number }>) {
   const policy = buildCap('sum("pay.amount", "1h", "agent") > 1.5');
   const made = { allowed: 0, busy: 0 };

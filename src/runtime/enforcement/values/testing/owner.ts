@@ -1,6 +1,6 @@
 import type { ValuesOwner } from '../index.ts';
 
-/** The secret from which the tests derive the keys of sessions. */
+/** The secret from which the tests derive session keys. */
 export const SECRET = 'x'.repeat(43);
 
 /** A session for tests. */
