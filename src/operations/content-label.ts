@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Type } from '../core/schema.ts';
 import type { Content, Label } from '../core/types/index.ts';
 import { type Context, Refusal } from './operation.ts';
@@ -48,5 +48,5 @@ export function resolveContentLabel(
 /** Returns whether the configuration lists a text's SHA-256. */
 function isOperatorPrompt(content: Content, listed: ReadonlySet<string>): boolean {
   if (content.kind !== 'text' || listed.size === 0) return false;
-  return listed.has(createHash('sha256').update(content.text, 'utf8').digest('hex'));
+  return listed.has(hash('sha256', content.text, 'hex'));
 }

@@ -1,6 +1,7 @@
 import { foldToAscii } from '../detect/matching/views/fold.ts';
 import { decodeUtf8Bytes } from '../detect/matching/views/readable-bytes.ts';
 import { decodeBase64 } from '../text/base64.ts';
+import { decodePercentEncoding } from '../text/percent.ts';
 
 /** Longer values are compared as written alone. */
 const DECODED_UNITS_MAX = 4_096;
@@ -60,15 +61,6 @@ export function listDecodings(text: string): readonly string[] {
 /** Decodes a text with one character per byte; returns `null` if it is not UTF-8. */
 function decodeUtf8(bytes: string): string | null {
   return decodeUtf8Bytes(Array.from(bytes, (byte) => byte.charCodeAt(0)));
-}
-
-/** Decodes percent encoding; returns the text as it is if it is malformed. */
-export function decodePercentEncoding(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function isReadable(text: string): boolean {

@@ -1,4 +1,4 @@
-import { decodePercentEncoding } from './fold-value.ts';
+import { decodePercentEncoding } from '../text/percent.ts';
 
 /** The URL parts that a sink checks one by one. */
 export interface UrlParts {

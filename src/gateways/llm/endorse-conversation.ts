@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
 import { endorsePrompt } from '../../runtime/enforcement/endorse-prompt.ts';
 import type { LlmCallContext } from './llm-call.ts';
@@ -19,7 +19,9 @@ export async function endorseConversation(
     first: texts.find(({ role }) => role === 'user')?.node.value ?? null,
     newest: trusts_user_role ? listNewestTexts(request, call.body).map(({ node }) => node.value) : [],
     operator: texts
-      .filter(({ role, node }) => role === 'system' && operator_prompts.has(computeSha256(node.value)))
+      .filter(
+        ({ role, node }) => role === 'system' && operator_prompts.has(hash('sha256', node.value, 'hex')),
+      )
       .map(({ node }) => node.value),
     tool_results: tool_results.flatMap((result) => result.texts.map(({ value }) => value)),
   };
@@ -49,8 +51,4 @@ function listNewestTexts(
   let first = Math.max(0, typed.length - 1);
   while (first > 0 && !isOtherMessage(first)) first -= 1;
   return typed.slice(first);
-}
-
-function computeSha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
 }

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { decodePercentEncoding } from '../../text/percent.ts';
 import type { Tag } from '../../types/index.ts';
 import { type IpAddress, isMetadataAddress, isMetadataName, unwrapIpv4 } from './metadata-addresses.ts';
 
@@ -48,17 +49,9 @@ const UNSEEN = /[\u0000-\u0020\u007f\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
 /** Decodes percent encoding and look-alike digits and dots, and removes invisible characters. */
 function decodeHost(host: string): string {
-  const decoded = host.replace(PERCENT, decodeRun);
+  const decoded = host.replace(PERCENT, decodePercentEncoding);
   const plain = /^[\x21-\x7e]*$/.test(decoded) ? decoded : decoded.replace(UNSEEN, '').normalize('NFKC');
   return plain.replace(/[\u3002\uff0e\uff61]/g, '.');
-}
-
-function decodeRun(run: string): string {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    return run;
-  }
 }
 
 const UNENCRYPTED = new Set(['http', 'ws', 'ftp', 'ldap', 'gopher', 'telnet', 'tftp', 'dict']);

@@ -1,4 +1,5 @@
 import { countSteps } from '../../steps.ts';
+import { decodePercentEncoding } from '../../text/percent.ts';
 
 /** The most units of a path that a system accepts. */
 const PATH_UNITS_MAX = 4096;
@@ -53,16 +54,8 @@ function cleanText(text: string): string {
 function decodePercent(text: string): string {
   let decoded = text;
   for (let times = 0; times < DECODINGS_MAX && /%[\da-f]{2}/i.test(decoded); times += 1)
-    decoded = cleanText(decoded.replace(/(?:%[\da-f]{2})+/gi, decodeRun));
+    decoded = cleanText(decoded.replace(/(?:%[\da-f]{2})+/gi, decodePercentEncoding));
   return decoded;
-}
-
-function decodeRun(run: string): string {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    return run;
-  }
 }
 
 function canonicalizePath(text: string): string {
