@@ -1,6 +1,6 @@
 import { listActingAgents } from '../../../core/decision/rules.ts';
 import { covers } from '../../../core/tags.ts';
-import type { Crossing, Verdict } from '../../../core/types/index.ts';
+import type { Crossing, ValuesSeen, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { LoadedValues, ValueIndex, ValuesOwner } from '../values/index.ts';
 import type { SessionLimits, SessionPorts } from './types.ts';
@@ -38,7 +38,7 @@ export async function loadSessionValues(
   return {
     addTo: ({ content_label, ...about }) => ({
       ...about,
-      values_seen: loaded.seen,
+      values_seen: { ...loaded.seen, hashValue: keepHashes(loaded.seen.hashValue) },
       ...(content_label !== undefined && (speaks || !isUserLabel(content_label)) && { content_label }),
     }),
     save: async (decided, { values_change }) => {
@@ -50,6 +50,22 @@ export async function loadSessionValues(
       const target = receiver === owner ? loaded : await load(receiver);
       await index.save(store, target, { add, end, event_id, origin }, crossing.now_ms, limits);
     },
+  };
+}
+
+/** The values whose hashes are kept during one decision, at most: those in a call, not those in a long result. */
+const HASHES_KEPT_MAX = 64;
+
+/** Keeps hashes for one decision, because a call's arguments are first checked and then recorded. */
+function keepHashes(hashValue: ValuesSeen['hashValue']): ValuesSeen['hashValue'] {
+  const kept = new Map<string, string>();
+  return (form, text) => {
+    const key = `${form} ${text}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const hashed = hashValue(form, text);
+    if (kept.size < HASHES_KEPT_MAX) kept.set(key, hashed);
+    return hashed;
   };
 }
 
