@@ -2,7 +2,17 @@
  * Functions that only a policy with value origins needs. In the built program each module that is imported here runs
  * when one of its functions is first called (scripts/build/lazy-modules.ts).
  */
-import type { Crossing, FlowTerms, ScanLimits, ToolContract, ValuesChange } from '../types/index.ts';
+import type {
+  Crossing,
+  FlowTerms,
+  Label,
+  ScanLimits,
+  ToolContract,
+  ValuesChange,
+  ValuesSeen,
+} from '../types/index.ts';
+import type { JsonNode } from '../types/json.ts';
+import { listOrigins } from './origins.ts';
 import { checkFlow, type FlowCheck } from './sinks.ts';
 import { computeValuesChange } from './values-change.ts';
 
@@ -22,4 +32,12 @@ export function computeValuesChangeOnDemand(
   keepsSources: boolean,
 ): ValuesChange | null {
   return computeValuesChange(crossing, contract, limits, keepsSources);
+}
+
+/** Calls `listOrigins` (origins.ts). */
+export function listOriginsOnDemand(
+  argument: { readonly text: string; readonly node: JsonNode },
+  seen: ValuesSeen,
+): readonly Label[] {
+  return listOrigins(argument, seen);
 }

@@ -37,7 +37,7 @@ export interface FlowCheck {
 }
 
 /** In `any_of`: permits values that carry nothing. */
-const TRIVIAL = 'trivial';
+export const TRIVIAL = 'trivial';
 
 /** Checks where the values in a call's arguments come from. */
 export function checkFlow(
@@ -136,7 +136,7 @@ interface ArgumentLeaf {
  * Returns the values in an argument. Member names that the schema declares are not values. Does not recurse, so that
  * deep nesting is harmless.
  */
-function listLeaves(value: JsonNode, schema: JsonObject | null): readonly ArgumentLeaf[] {
+export function listLeaves(value: JsonNode, schema: JsonObject | null): readonly ArgumentLeaf[] {
   const leaves: ArgumentLeaf[] = [];
   const ahead: ArgumentLeaf[] = [{ node: value, schema }];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
@@ -168,6 +168,17 @@ function getObject(value: Json | undefined): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
 
+/** Returns a value as it is written, and whether numbers endorse it. */
+export function readLeaf(
+  { node, schema }: ArgumentLeaf,
+  text: string,
+): { readonly written: string; readonly is_number: boolean } {
+  return {
+    written: node.kind === 'string' ? node.value : text.slice(node.start, node.end),
+    is_number: node.kind === 'number' || (node.kind === 'string' && isNumericSchema(schema)),
+  };
+}
+
 interface LeafCheck {
   readonly is_permitted: boolean;
   readonly shown: readonly SeenLabel[];
@@ -179,8 +190,7 @@ function checkLeaf(
   text: string,
   seen: ValuesSeen,
 ): LeafCheck {
-  const written = node.kind === 'string' ? node.value : text.slice(node.start, node.end);
-  const isNumber = node.kind === 'number' || (node.kind === 'string' && isNumericSchema(schema));
+  const { written, is_number: isNumber } = readLeaf({ node, schema }, text);
   if (isTrivial(node, written, schema))
     return {
       is_permitted: terms.any_of.includes(TRIVIAL) || isPermitted(written, isNumber, terms, seen),
@@ -225,7 +235,7 @@ function checkParts(
 }
 
 /** Returns whether a value carries nothing: a number below 100, a JSON word, an enumeration member, or nothing. */
-function isTrivial(node: JsonNode, written: string, schema: JsonObject | null): boolean {
+export function isTrivial(node: JsonNode, written: string, schema: JsonObject | null): boolean {
   if (node.kind === 'number') {
     const plain = normalizeNumber(written);
     return plain !== null && isSmallNumber(plain);

@@ -2,15 +2,20 @@ import { memoize } from '../memoize.ts';
 import type { Policy } from '../types/index.ts';
 import { USER_SOURCE } from './labels.ts';
 
-/** Returns whether a contract that applies to the tenant depends on where values come from. */
+/** Returns whether a contract or a rule that applies to the tenant depends on where values come from. */
 export function usesValues(policy: Policy, tenantId: string): boolean {
   const tenants = listFlowTenants(policy);
   return tenants.size > 0 && (tenants.has(null) || tenants.has(tenantId));
 }
 
 const listFlowTenants = memoize(
-  ({ contracts }: Policy): ReadonlySet<string | null> =>
-    new Set(contracts.filter(({ flow }) => flow !== undefined).map((each) => each.tenant_id)),
+  ({ contracts, rules, taint_rules }: Policy): ReadonlySet<string | null> =>
+    new Set(
+      [
+        ...contracts.filter(({ flow }) => flow !== undefined),
+        ...[...rules, ...taint_rules].filter(({ reads }) => reads?.names_origin === true),
+      ].map((each) => each.tenant_id),
+    ),
 );
 
 /** Returns whether a contract permits values of a source that the person named. */

@@ -10,6 +10,7 @@ import type {
   ScanLimits,
   ToolContract,
   ValueForm,
+  ValueQuota,
   ValuesChange,
   ValuesSeen,
 } from '../types/index.ts';
@@ -48,7 +49,7 @@ export function computeValuesChange(
 ): ValuesChange | null {
   const seen = crossing.values_seen;
   if (seen === undefined) return null;
-  const draft = createDraft(seen, keepsSources);
+  const draft = createDraft(seen, keepsSources, crossing.phase === 'message');
   addCrossing(draft, crossing, contract, limits);
   const add = [...draft.added.values()];
   return add.length + draft.end.size === 0 ? null : { add, end: [...draft.end].sort() };
@@ -61,25 +62,34 @@ interface ChangeDraft {
   readonly end: Set<Label>;
   /** True if a contract permits values from sources that the person named. */
   readonly keeps_sources: boolean;
+  /** True for a message, which another agent's session keeps: what this one has seen says nothing about that one. */
+  readonly is_sent: boolean;
 }
 
-function createDraft(seen: ValuesSeen, keepsSources: boolean): ChangeDraft {
+function createDraft(seen: ValuesSeen, keepsSources: boolean, isSent: boolean): ChangeDraft {
   return {
     seen,
     keeps_sources: keepsSources,
+    is_sent: isSent,
     added: new Map(),
     counts: { user: 0, trusted: 0, untrusted: 0, shingle: 0 },
     end: new Set(),
   };
 }
 
+/** Returns whether the session that keeps the change is known to have no place for an entry. */
+function isFull({ seen, is_sent: isSent }: ChangeDraft, quota: ValueQuota): boolean {
+  return !isSent && seen.full.includes(quota);
+}
+
 /** Adds an entry. One more than the quota is kept, so that the store records that it is used up. */
 function addEntry(draft: ChangeDraft, form: ValueForm, hash: string, label: Label): void {
-  const { seen, added, counts } = draft;
+  const { seen, added, counts, is_sent: isSent } = draft;
   const quota = getValueQuota(form, label);
-  if (seen.full.includes(quota) || counts[quota] > VALUE_QUOTAS[quota]) return;
+  if (isFull(draft, quota) || counts[quota] > VALUE_QUOTAS[quota]) return;
   const key = `${hash} ${label}`;
-  if (added.has(key) || seen.findLabels(hash).some((known) => known.label === label)) return;
+  if (added.has(key)) return;
+  if (!isSent && seen.findLabels(hash).some((known) => known.label === label)) return;
   counts[quota] += 1;
   added.set(key, { hash, form, label });
 }
@@ -104,9 +114,10 @@ function addCrossing(
   }
   if (memory !== undefined) {
     if (phase === 'response') addText(draft, content, declared ?? MEMORY, limits);
-  } else if (phase === 'message')
+  } else if (phase === 'message') {
     addText(draft, content, declared ?? crossing.content_label ?? AGENTS, limits);
-  else if (phase === 'response') {
+    addSentLabels(draft, content, limits);
+  } else if (phase === 'response') {
     const origin = contract?.emits.origin ?? buildToolLabel(tool);
     if (declared !== undefined || holdsMedia(content, limits))
       addText(draft, content, declared ?? buildToolLabel(tool), limits);
@@ -128,6 +139,25 @@ function addText(draft: ChangeDraft, content: Content, label: Label, limits: Sca
   if (content.kind === 'text') add(content.text);
   else walkContent(content, limits, ({ text }) => add(text));
   addAtoms(draft, atoms, inForce);
+}
+
+/** Adds what a message passes on: values that permit something in the sender's session, under the same labels. */
+function addSentLabels(draft: ChangeDraft, content: Content, limits: ScanLimits): void {
+  const { seen } = draft;
+  const pass = (form: ValueForm, values: readonly string[]): void => {
+    for (const value of values) {
+      const hash = seen.hashValue(form, value);
+      for (const { label } of seen.findLabels(hash))
+        if (isPermitting(label) && endTrust(label, seen.ended) === label) addEntry(draft, form, hash, label);
+    }
+  };
+  const add = (text: string): void => {
+    const { exact, numbers } = findPromptAtoms(text, () => false);
+    pass('exact', exact);
+    pass('number', numbers);
+  };
+  if (content.kind === 'text') add(content.text);
+  else walkContent(content, limits, ({ text }) => add(text));
 }
 
 /** Prompts with so many words could share two shingles with strangers' content. */
@@ -166,10 +196,10 @@ function findFolded(seen: ValuesSeen, text: string): readonly Label[] {
 }
 
 function addUntrusted(draft: ChangeDraft, atoms: UntrustedAtoms, text: string, label: Label): void {
-  const { full, hashValue } = draft.seen;
+  const { hashValue } = draft.seen;
   const max = VALUE_QUOTAS.untrusted + 1;
-  if (!full.includes('untrusted') && atoms.folded.size < max) addUntrustedAtoms(atoms, text, max);
-  if (full.includes('shingle')) return;
+  if (!isFull(draft, 'untrusted') && atoms.folded.size < max) addUntrustedAtoms(atoms, text, max);
+  if (isFull(draft, 'shingle')) return;
   for (const { hash } of findShingles(text, hashValue, VALUE_QUOTAS.shingle + 1))
     addEntry(draft, 'shingle', hash, label);
 }

@@ -1,6 +1,7 @@
 import { judge } from '../decision/judge.ts';
 import { createMemoryValues, type MemoryValues } from '../flow/memory-values.ts';
 import { hashTextPortably } from '../policy/compile/portable-hash.ts';
+import { celEvaluator } from '../policy/conditions/cel.ts';
 import type { Crossing, Json, Label, Policy, Verdict } from '../types/index.ts';
 import { buildTestCrossing, buildTestPolicy } from './policies.ts';
 
@@ -37,7 +38,12 @@ export function openPolicySession(policy: Policy): FlowSession {
   let events = 0;
   const run = (parts: Partial<Crossing>): Verdict => {
     events += 1;
-    const verdict = judge(buildTestCrossing({ values_seen: values.seen, ...parts }), policy);
+    const verdict = judge(
+      buildTestCrossing({ values_seen: values.seen, ...parts }),
+      policy,
+      null,
+      celEvaluator,
+    );
     if (verdict.values_change !== null) values.save(verdict.values_change, `evt_${events}`);
     return verdict;
   };

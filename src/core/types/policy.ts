@@ -36,6 +36,8 @@ export interface ConditionReads {
   readonly totals: readonly TotalQuery[];
   /** Set if the result also depends on the tag for which the rule is evaluated. */
   readonly names_tag?: true;
+  /** Set if the result also depends on where values come from. */
+  readonly names_origin?: true;
 }
 
 /** One compiled rule. Empty lists do not restrict, except `data_tags`. */

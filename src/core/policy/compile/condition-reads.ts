@@ -19,12 +19,13 @@ export function buildReads(
   conditions: ConditionCompiler | undefined,
 ): ConditionReads | null {
   if (when === undefined || conditions === undefined) return null;
-  const { arguments: read, tested, totals, names_tag } = conditions.findReads(when);
+  const { arguments: read, tested, totals, names_tag, names_origin } = conditions.findReads(when);
   if (read.length + tested.length + totals.length === 0) return null;
   return {
     arguments: [...new Set([...read, ...tested].map(formatArgumentPath))].sort(),
     totals: totals.map((written) => resolveTotal(written, tools) as TotalQuery),
     ...(names_tag && { names_tag }),
+    ...(names_origin && { names_origin }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Reads a call's arguments for conditions: in bounded time, and never a value that a tool could read otherwise. */
+import { getContentSource } from '../../json/source.ts';
 import { countSteps } from '../../steps.ts';
 import type { Content, Json } from '../../types/index.ts';
 import type { JsonNode } from '../../types/json.ts';
@@ -84,6 +85,21 @@ function getNotation(found: LocatedValue): string | null {
   const { value } = found;
   if (typeof value !== 'number' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return null;
   return String(value);
+}
+
+/**
+ * Returns an argument in the call's text. Throws `NoResult` if there is none, or not exactly one.
+ */
+export function findArgumentNode(content: Content, path: ArgumentPath): { text: string; node: JsonNode } {
+  if (content.kind === 'text') throw new NoResult();
+  const { text, root } = getContentSource(content);
+  let node: JsonNode | null = root;
+  for (const step of path) {
+    const found = findInNode(text, node, step);
+    if (found?.text == null) throw new NoResult();
+    node = found.node;
+  }
+  return { text, node };
 }
 
 function requireArgument(content: Content, path: ArgumentPath): LocatedValue {

@@ -1,9 +1,18 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { listOriginsOnDemand } from '../../flow/lazy.ts';
 import { countSteps } from '../../steps.ts';
 import { covers, matchesName } from '../../tags.ts';
-import type { Json, StoredTotal, Tag, WrittenTotal } from '../../types/index.ts';
+import type { Content, Json, Label, StoredTotal, Tag, ValuesSeen, WrittenTotal } from '../../types/index.ts';
 import { getArgumentType, type SchemaType } from './argument-types.ts';
-import { type ConditionValue, hasArgument, NoResult, readArgument, readCallValue } from './arguments.ts';
+import {
+  type ArgumentPath,
+  type ConditionValue,
+  findArgumentNode,
+  hasArgument,
+  NoResult,
+  readArgument,
+  readCallValue,
+} from './arguments.ts';
 import { addDecimals, convertDecimal, parseDecimal } from './decimal.ts';
 import type { ConditionCompiler, ConditionEvaluator, ConditionFacts, WrittenReads } from './facts.ts';
 import {
@@ -12,6 +21,7 @@ import {
   ConditionProblem,
   type ConditionSlot,
   type ConditionSyntax,
+  ORIGIN,
   readConditionSyntax,
   SLOT_PREFIX,
   SLOTS_MAX,
@@ -31,7 +41,7 @@ const LIMITS = {
 /** The maximum number of cached parsed conditions, for all policies of the process. */
 const CACHED_CONDITIONS_MAX = 20_000;
 
-type Name = Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals'> | 'now';
+type Name = Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals' | 'values_seen'> | 'now';
 
 const NAMES: Readonly<Record<Name, string>> = {
   boundary: 'string',
@@ -72,6 +82,7 @@ function getEnvironment(): Environment {
   );
   for (const name of ['sum', 'count'])
     made.registerFunction(`${name}(string, string, string): dyn`, throwNoResult);
+  made.registerFunction(`${ORIGIN}(dyn): list<string>`, throwNoResult);
   made.registerFunction(`string.${ASCII_LOWER}(): string`, lowerAscii);
   return made;
 }
@@ -120,10 +131,11 @@ function readCondition(when: string): ConditionSyntax | string {
 function findReads(when: string): WrittenReads {
   const { slots, names_tag } = requireSyntax(when);
   return {
-    arguments: slots.flatMap((slot) => (slot.kind === 'value' ? [slot.path] : [])),
+    arguments: slots.flatMap((slot) => (slot.kind === 'value' || slot.kind === 'origin' ? [slot.path] : [])),
     tested: slots.flatMap((slot) => (slot.kind === 'has' ? [slot.path] : [])),
     totals: slots.flatMap((slot) => (slot.kind === 'total' ? [slot.total] : [])),
     names_tag,
+    names_origin: slots.some(({ kind }) => kind === 'origin'),
   };
 }
 
@@ -151,6 +163,7 @@ function findTypeProblem(when: string, schema: Json): string | null {
   const { text, slots } = requireSyntax(when);
   const types = slots.map((slot) => {
     if (slot.kind === 'has') return ['bool', 'bool'];
+    if (slot.kind === 'origin') return SLOT_TYPES['list of strings'];
     return SLOT_TYPES[slot.kind === 'total' ? 'any' : getArgumentType(schema, slot.path)];
   });
   const checks = [0, 1].map((numbers) =>
@@ -235,14 +248,21 @@ function getSlotReaders(slots: readonly ConditionSlot[]): PropertyDescriptorMap 
   );
 }
 
-function readSlot(slot: ConditionSlot, { content, totals }: ConditionFacts): ConditionValue {
+function readSlot(slot: ConditionSlot, { content, totals, values_seen }: ConditionFacts): ConditionValue {
   if (content === undefined) throw new NoResult();
   if (slot.kind === 'has') return hasArgument(content, slot.path);
   if (slot.kind === 'total') return readTotal(slot.total, totals ?? [], content);
+  if (slot.kind === 'origin') return readOrigin(content, slot.path, values_seen);
   const value = readArgument(content, slot.path);
   if (slot.loop_nodes > 0) countLoopSteps(value, slot.loop_nodes);
   if (slot.is_uniform && Array.isArray(value)) requireUniform(value);
   return value;
+}
+
+/** Returns the labels of an argument. There is no result if the session's values are not known. */
+function readOrigin(content: Content, path: ArgumentPath, seen: ValuesSeen | undefined): readonly Label[] {
+  if (seen === undefined) throw new NoResult();
+  return listOriginsOnDemand(findArgumentNode(content, path), seen);
 }
 
 function countLoopSteps(value: ConditionValue, nodes: number): void {
@@ -261,7 +281,7 @@ function requireUniform(items: readonly ConditionValue[]): void {
 function readTotal(
   { function: name, path, window, scope }: WrittenTotal,
   totals: readonly StoredTotal[],
-  content: NonNullable<ConditionFacts['content']>,
+  content: Content,
 ): bigint | number {
   const found = totals.find(
     ({ query }) =>

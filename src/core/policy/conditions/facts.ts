@@ -8,6 +8,7 @@ import {
   type Severity,
   type StoredTotal,
   type Tag,
+  type ValuesSeen,
   type WrittenTotal,
 } from '../../types/index.ts';
 import type { ArgumentPath } from './arguments.ts';
@@ -50,6 +51,7 @@ export interface ConditionFacts {
   /** A call's content as it is sent; absent if it is not known, and then arguments have no result. */
   readonly content?: Content | undefined;
   readonly totals?: readonly StoredTotal[] | undefined;
+  readonly values_seen?: ValuesSeen | undefined;
 }
 
 /**
@@ -66,6 +68,7 @@ export interface WrittenReads {
   readonly tested: readonly ArgumentPath[];
   readonly totals: readonly WrittenTotal[];
   readonly names_tag: boolean;
+  readonly names_origin: boolean;
 }
 
 /** Checks conditions when a policy is compiled. Problems are the rest of a sentence. */
@@ -128,6 +131,7 @@ export function buildConditionFacts(
     now_ms: crossing.now_ms,
     content: crossing.boundary === 'action' && crossing.phase === 'request' ? content : undefined,
     totals: crossing.totals,
+    values_seen: crossing.values_seen,
   };
 }
 

@@ -15,6 +15,7 @@ export type ConditionSlot =
       readonly is_uniform: boolean;
     }
   | { readonly kind: 'has'; readonly path: ArgumentPath }
+  | { readonly kind: 'origin'; readonly path: ArgumentPath }
   | { readonly kind: 'total'; readonly total: WrittenTotal };
 
 /** A condition with its variables. */
@@ -77,9 +78,11 @@ const CALLS: Readonly<Record<string, CallTerms>> = {
 };
 const LOOPS = ['exists', 'all'];
 const TOTALS = ['sum', 'count'];
+/** The function that returns the labels of an argument. */
+export const ORIGIN = 'origin';
 
 /** The functions in conditions. All run in linear time. */
-export const FUNCTIONS: readonly string[] = [...Object.keys(CALLS), 'has', ...LOOPS, ...TOTALS];
+export const FUNCTIONS: readonly string[] = [...Object.keys(CALLS), 'has', ORIGIN, ...LOOPS, ...TOTALS];
 
 /** The crossing's lists. A loop over an argument would search them once for each item. */
 const LIST_NAMES = new Set(['data_tags', 'declared_tags', 'session_tags', 'groups', 'scopes', 'chain']);
@@ -224,6 +227,7 @@ function addSlot({ start, end }: Node, slot: ConditionSlot, reading: Reading): v
 function visitCall(node: Node, reading: Reading): boolean {
   const [name, parameters] = node.args as [string, readonly Node[]];
   if (name === 'has') return visitHas(node, parameters, reading);
+  if (name === ORIGIN) return visitOrigin(node, parameters, reading);
   if (TOTALS.includes(name)) {
     addSlot(node, { kind: 'total', total: readTotal(name as WrittenTotal['function'], parameters) }, reading);
     return true;
@@ -260,6 +264,14 @@ function visitHas(node: Node, parameters: readonly Node[], reading: Reading): bo
     throw new ConditionProblem('calls `has` on a name that is no argument');
   addSlot(node, { kind: 'has', path }, reading);
   return true;
+}
+
+/** Visits `origin(args.x)`. Its labels are few and short, so that every function takes them: it returns false. */
+function visitOrigin(node: Node, parameters: readonly Node[], reading: Reading): boolean {
+  const { root, path } = readChain(parameters[0] as Node);
+  if (root !== ARGUMENTS_NAME) throw new ConditionProblem('calls `origin` on a name that is no argument');
+  addSlot(node, { kind: 'origin', path }, reading);
+  return false;
 }
 
 function readTotal(name: WrittenTotal['function'], parameters: readonly Node[]): WrittenTotal {
