@@ -10,6 +10,9 @@ export const LABEL_FAMILIES: readonly Label[] = [...PERMITTING_LABELS, 'untruste
 /** The label for a value in a result that a person requested by its source's exact name. */
 export const USER_SOURCE: Label = 'user_source';
 
+/** The label for a value that the operator's prompt or the call's task lists. */
+export const OPERATOR: Label = 'operator';
+
 /** The label for a value that no content in the session had. */
 export const UNKNOWN: Label = 'unknown';
 

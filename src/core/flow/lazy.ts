@@ -18,7 +18,7 @@ import { computeValuesChange } from './values-change.ts';
 
 /** Calls `checkFlow` (sinks.ts). */
 export function checkFlowOnDemand(
-  crossing: Pick<Crossing, 'content' | 'values_seen'>,
+  crossing: Pick<Crossing, 'content' | 'values_seen' | 'task'>,
   contract: ToolContract & { readonly flow: FlowTerms },
 ): FlowCheck {
   return checkFlow(crossing, contract);

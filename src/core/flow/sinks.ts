@@ -14,7 +14,7 @@ import type {
 } from '../types/index.ts';
 import type { JsonNode } from '../types/json.ts';
 import { listCompositeParts } from './composites.ts';
-import { ABSENT, addLabels, isUnknown, isUntrusted, UNKNOWN } from './labels.ts';
+import { ABSENT, addLabels, isUnknown, isUntrusted, OPERATOR, UNKNOWN } from './labels.ts';
 import { isSmallNumber, normalizeNumber } from './numbers.ts';
 import { trimBlanks } from './pieces.ts';
 import { ANY, findValueLabels, findWholeLabels, isPermittedValue, listShownLabels } from './value-labels.ts';
@@ -41,7 +41,7 @@ export const TRIVIAL = 'trivial';
 
 /** Checks where the values in a call's arguments come from. */
 export function checkFlow(
-  { content, values_seen: seen }: Pick<Crossing, 'content' | 'values_seen'>,
+  { content, values_seen: seen, task }: Pick<Crossing, 'content' | 'values_seen' | 'task'>,
   contract: ToolContract & { readonly flow: FlowTerms },
 ): FlowCheck {
   const { flow, tool_name } = contract;
@@ -55,7 +55,8 @@ export function checkFlow(
   const { root, text } = getContentSource(content);
   if (root.kind !== 'object') return fail('unavailable', `The arguments of \`${tool_name}\` have no names.`);
   if (hasDuplicateKeys(root)) return fail('duplicates', `An argument of \`${tool_name}\` is there twice.`);
-  const reading: FlowReading = { contract, flow, seen, text, problems: [], labels: new Map() };
+  const listed = task?.refusal === null ? (task.listed_arguments ?? []) : [];
+  const reading: FlowReading = { contract, flow, seen, text, listed, problems: [], labels: new Map() };
   const given = new Set<string>();
   for (const { key, value } of root.members) {
     given.add(key.value);
@@ -84,6 +85,8 @@ interface FlowReading {
   readonly seen: ValuesSeen;
   /** The arguments as JSON text. */
   readonly text: string;
+  /** Arguments whose values the call's task lists. */
+  readonly listed: readonly string[];
   readonly problems: FlowProblem[];
   readonly labels: Map<string, readonly SeenLabel[]>;
 }
@@ -93,12 +96,14 @@ function checkArgument(reading: FlowReading, name: string, value: JsonNode): voi
   const isNamed = Object.hasOwn(flow.arguments, name);
   const terms = isNamed ? flow.arguments[name]! : flow.others;
   const schema = getMemberSchema(contract.arguments, name);
+  const isListed = reading.listed.includes(name);
   const labels: SeenLabel[] = [];
   let refused: readonly SeenLabel[] | null = null;
   for (const leaf of listLeaves(value, schema)) {
     const { is_permitted, shown } = checkLeaf(leaf, terms, reading.text, seen);
+    if (isListed) addLabels(labels, [{ label: OPERATOR, event_id: null }]);
     addLabels(labels, shown);
-    if (!is_permitted) refused ??= shown;
+    if (!is_permitted && !(isListed && isListingEnough(shown, terms))) refused ??= shown;
   }
   if (isNamed) reading.labels.set(name, labels);
   if (refused === null) return;
@@ -111,6 +116,11 @@ function checkArgument(reading: FlowReading, name: string, value: JsonNode): voi
     reason: `${subject} ${describeOrigin(refused, terms, seen)}.`,
     path: isNamed ? `$.${name}` : null,
   });
+}
+
+/** Returns whether a value passes because the call's task lists it. */
+function isListingEnough(shown: readonly SeenLabel[], { any_of, none_of = [] }: ArgumentFlow): boolean {
+  return isCoveredBy(any_of, OPERATOR) && !shown.some(({ label }) => isCoveredBy(none_of, label));
 }
 
 /** Returns "comes from `untrusted.mail` (event evt_1); the prompt does not name it". */

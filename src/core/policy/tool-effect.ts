@@ -1,4 +1,4 @@
-/** What a call does to the world, as far as the name of its tool says. */
+/** The effect that the name of a tool announces. */
 export type ToolEffect = 'reads' | 'writes' | 'unknown';
 
 const READING = new Set(

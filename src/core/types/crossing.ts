@@ -59,6 +59,8 @@ export interface Crossing {
     readonly task_id: string | null;
     /** Reason why the task does not allow this call; `null` if it does. */
     readonly refusal: { readonly rule: string; readonly reason: string } | null;
+    /** Arguments whose values the person or the program that created the task has listed. */
+    readonly listed_arguments?: readonly string[];
   };
   /** Set if the content is written to an agent's memory (phase `request`) or read from it (phase `response`). */
   readonly memory?: MemoryUse;

@@ -42,6 +42,12 @@ export function findUnfitTerm(
   return fits ? null : 'values';
 }
 
+/** Returns the arguments of a tool whose values a task lists. */
+export function listPermittedArguments({ permitted }: TaskRow, tool: string): readonly string[] {
+  const entries = listEntriesForTool(JSON.parse(permitted) as Record<string, readonly string[]>, tool);
+  return entries.map(({ argument }) => argument);
+}
+
 /** Returns the amounts that a call adds to its task’s sums; `null` if one is missing, negative, or no number. */
 export function readAmounts(row: TaskRow, tool: string, content: Content): Amounts | null {
   const amounts: Record<string, Decimal> = {};

@@ -126,6 +126,21 @@ withStores('tasks', (law) => {
     assert.equal(await rule({ task_id: 'tsk_000000000000000000000000' }), 'task.unknown');
   });
 
+  law('only the first task says what its creator listed', async ({ store }) => {
+    const { tasks, create, delegate } = openTestTasks(store);
+    const parent = await create({ values: { 'refund.customer': ['cus_1042'] } });
+    const child = await delegate(parent, { values: { 'refund.note': ['Done.'] } });
+    const about = { tenant_id: 'default', user_id: null, tool: 'refund' };
+    const content = { kind: 'json', value: { customer: 'cus_1042', note: 'Done.', amount: 1 } } as const;
+    for (const [{ task_id }, agentId] of [
+      [parent, 'support'],
+      [child, 'refunder'],
+    ] as const) {
+      const { shown } = await tasks.check({ ...about, task_id, agent_id: agentId, content });
+      assert.deepEqual([shown.refusal, shown.listed_arguments], [null, ['customer']]);
+    }
+  });
+
   law('sums and calls are exact over two processes', async ({ store }) => {
     const one = openTestTasks(store);
     const other = openTestTasks(store);

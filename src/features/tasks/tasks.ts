@@ -12,6 +12,7 @@ import {
   addCall,
   findUnfitTerm,
   findWrongHolder,
+  listPermittedArguments,
   readAmounts,
   readTools,
   TASK_CAUSES,
@@ -177,7 +178,12 @@ async function checkTask(use: TaskUse, parts: TaskParts): Promise<CheckedTask> {
     const cause = findLineMisfit(line, use, nowMs, parts);
     if (cause !== null) return buildRefusal(line[0]?.task_id ?? null, cause);
     return {
-      shown: { task_id: use.task_id, refusal: null },
+      shown: {
+        task_id: use.task_id,
+        refusal: null,
+        // Agents delegate tasks, so that only the first one says what its creator listed.
+        listed_arguments: listPermittedArguments(line.at(-1)!, use.tool),
+      },
       count: async () => {
         const failed = await countCall(await parts.store(), line, use, parts.ports().now_ms());
         return failed === null ? null : buildReason(failed);
