@@ -1,5 +1,10 @@
 import { selectDetected } from '../decision/classifier-findings.ts';
-import { buildRecordedRestriction, findContract, listDeclaredFacts } from '../decision/contracts.ts';
+import {
+  buildRecordedRestriction,
+  type ContractMatch,
+  findContract,
+  listDeclaredFacts,
+} from '../decision/contracts.ts';
 import {
   collectTaggedData,
   collectTags,
@@ -37,9 +42,10 @@ export function evaluateRecord(
 
 /** Builds the input of an evaluation from a recorded decision and a policy. */
 export function buildEvaluationInput(record: RecordedDecision, policy: Policy): RuleEvaluationInput {
-  const { crossing, findings, declared, coverage, content } = record;
+  const { findings, declared, coverage, content } = record;
   const table = getRecordRuleTable(record, policy);
-  const contract = findContract(crossing, policy);
+  const contract = findContract(record.crossing, policy);
+  const crossing = addScopes(record, contract);
   const hasTerms = contract !== null && contract !== 'undeclared';
   const ofContent = hasTerms ? content.broken.map((name) => buildRecordedRestriction(name, contract)) : [];
   const isFull = coverage.status === 'full';
@@ -62,6 +68,18 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
         ? { outcome: buildStrippingOutcome(crossing.phase), enforcement: contract.enforcement }
         : null,
   };
+}
+
+/** Returns the crossing with the scopes that its contract requires, if the person had them. */
+function addScopes({ crossing, lacks_scopes: lacks }: RecordedDecision, contract: ContractMatch) {
+  const { principal } = crossing;
+  const scopes = lacks ? [] : listRequiredScopes(contract);
+  if (scopes.length === 0 || principal?.user == null) return crossing;
+  return { ...crossing, principal: { ...principal, user: { ...principal.user, scopes } } };
+}
+
+function listRequiredScopes(contract: ContractMatch): readonly string[] {
+  return contract === null || contract === 'undeclared' ? [] : (contract.required_scopes ?? []);
 }
 
 /** Builds the context in which rules match a recorded decision. */
@@ -163,7 +181,7 @@ function hasSameSession({ crossing: { tenant_id } }: RecordedDecision, was: Poli
 }
 
 /**
- * Returns whether the record holds the declared facts and call counts that the next policy needs. The contract of
+ * Returns whether the record holds the declared facts, scopes and call counts that the next policy needs. The contract of
  * that time determined which facts were recorded and whether calls were counted.
  */
 function hasSameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
@@ -172,9 +190,14 @@ function hasSameTerms(record: RecordedDecision, was: Policy, next: Policy): bool
   const facts = (contract: typeof before) => listDeclaredFacts(contract, crossing.phase).join(' ');
   const counted = (contract: typeof before) =>
     contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
+  const [had, required] = [listRequiredScopes(before), listRequiredScopes(after)];
+  const isKnown = record.lacks_scopes
+    ? had.every((scope) => required.includes(scope))
+    : required.every((scope) => had.includes(scope));
+  const isScopeKnown = required.length === 0 || crossing.principal?.user == null || isKnown;
   const sameFacts =
     facts(before) === facts(after) || listNamedFacts(getRecordRuleTable(record, next)).length === 0;
-  return sameFacts && (counted(after) === null || counted(before) !== null);
+  return isScopeKnown && sameFacts && (counted(after) === null || counted(before) !== null);
 }
 
 /**

@@ -114,6 +114,8 @@ export interface RecordedDecision {
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
+  /** True if the person lacked a scope that the contract required. The record does not name scopes. */
+  readonly lacks_scopes: boolean;
   /** Results for conditions on arguments, because the record holds no arguments. */
   readonly condition_results: ConditionResults;
   /** Finds these results for another policy's rules; absent for the policy that decided. */
@@ -152,6 +154,7 @@ export function readRecordedDecision(
     declared: [...declared, ...rest],
     coverage: coverage === 'full' ? { status: 'full' } : readPartialCoverage(metadata),
     content: readContentRecord(event),
+    lacks_scopes: lacksScopes(event),
     condition_results: parseConditionResults(readTexts(metadata.condition_results)),
     enforced_result: readEnforcedResult(metadata),
     conditions,
@@ -314,6 +317,13 @@ function listFlowRules(violations: readonly string[], monitored: readonly string
   );
   const rules = monitored.map((each) => each.slice(0, each.lastIndexOf(':')));
   return [...new Set([...names, ...rules])].filter(isOriginRule);
+}
+
+function lacksScopes({ metadata }: RecordedEvent): boolean {
+  return (
+    readTexts(metadata.violations).includes('identity_violation:required_scopes') ||
+    readTexts(metadata.monitored).includes('contract.required_scopes:block')
+  );
 }
 
 function readContentRecord({ decision, metadata }: RecordedEvent): ContentRecord {

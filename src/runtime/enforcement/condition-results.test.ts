@@ -5,7 +5,7 @@ import { celEvaluator } from '../../core/policy/conditions/cel.ts';
 import { explainDecision } from '../../core/review/explain.ts';
 import { addDecision, createTally, replayDecision } from '../../core/review/replay.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../core/testing/policies.ts';
-import type { Json, Policy } from '../../core/types/index.ts';
+import { type Json, NO_PRINCIPAL, type Policy } from '../../core/types/index.ts';
 import { caller } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
@@ -19,9 +19,11 @@ const build = (rules: readonly object[], documents: readonly object[] = []) =>
   buildTestPolicy({ rules, documents });
 
 /** A call's event, as the journal returns it. */
-function record(value: Json, policy: Policy): AuditEvent {
+function record(value: Json, policy: Policy, scopes: readonly string[] | null = null): AuditEvent {
   const call = { boundary: 'action', phase: 'request', tool: 'pay' } as const;
-  const crossing = buildTestCrossing({ ...call, content: { kind: 'json', value } });
+  const user = { user_id: 'ada', user_email: null, groups: [], scopes };
+  const principal = scopes === null ? null : { principal: { ...NO_PRINCIPAL, user } };
+  const crossing = buildTestCrossing({ ...call, ...principal, content: { kind: 'json', value } });
   const verdict = judge(crossing, policy, null, celEvaluator);
   const event = buildAuditEvent({
     ...{ event_id: `evt_${'0'.repeat(24)}`, crossing, verdict, caller, endpoint: 'intercept_tool' },
@@ -87,4 +89,27 @@ test('a replay uses the result of the same text and counts others as unknown', (
     change: 'unknown',
     reason: 'arguments_not_recorded',
   });
+});
+
+test('a replay knows required scopes by their result', () => {
+  const require = (...scopes: readonly string[]) =>
+    build([], [{ contracts: [{ tool_name: 'pay', required_scopes: scopes }] }]);
+  const [open, one, both] = [build([]), require('pay'), require('pay', 'audit')];
+  const passed = record({}, one, ['pay', 'audit']);
+  const refused = record({}, one, ['audit']);
+  assert.deepEqual([passed.decision, refused.decision], ['allow', 'block']);
+  for (const event of [passed, refused]) {
+    const explained = explainDecision(event, 0, one, celEvaluator);
+    assert.ok(typeof explained !== 'string' && explained.matches_record);
+  }
+  const replay = (event: AuditEvent, was: Policy, next: Policy) =>
+    replayDecision(event, 0, was, next, celEvaluator);
+  assert.equal(replay(refused, one, open)?.change, 'less_strict');
+  assert.equal(replay(refused, one, both)?.change, 'same');
+  assert.equal(replay(record({}, both, ['pay', 'audit']), both, one)?.change, 'same');
+  // The record does not name the scopes that the person had beyond those required.
+  const unknown = { change: 'unknown', reason: 'contract_differs' };
+  assert.deepEqual(replay(passed, one, both), unknown);
+  assert.deepEqual(replay(record({}, both, ['pay']), both, one), unknown);
+  assert.equal(replay(record({}, open), open, one)?.change, 'stricter', 'without a person');
 });
