@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { takeTaskLock } from '../src/features/evidence/task-files.ts';
-import { auditTaskShow, auditTasks, evidencePackDownload } from '../src/features/evidence/task-operations.ts';
+import { takeJobLock } from '../src/features/evidence/job-files.ts';
+import { auditJobShow, auditJobs, evidencePackDownload } from '../src/features/evidence/job-operations.ts';
 import { loadVerifier } from '../src/features/evidence/verify-pack.ts';
 import { callOperation } from '../src/operations/call.ts';
 import type { AnyOperation } from '../src/operations/operation.ts';
@@ -22,7 +22,7 @@ const CONFIG = {
     ],
   },
 };
-const TASKS = '/v1/dashboard/audit/tasks';
+const JOBS = '/v1/dashboard/audit/jobs';
 const MARKERS = { acme: ['AKIA', 'Q3EGRIZ7V4KJXW2A'].join(''), globex: 'jane.marker@corp-mail.io' };
 
 let service: TestService;
@@ -56,23 +56,23 @@ async function call(path: string, body?: object, headers?: Headers) {
   return { status: answer.status, body: (await answer.json()) as any };
 }
 
-/** Reads a task until it has ended. */
-async function wait(taskId: string) {
+/** Reads a job until it has ended. */
+async function wait(jobId: string) {
   for (let tries = 0; tries < 1_200; tries++) {
-    const { body } = await call(`${TASKS}/${taskId}`);
+    const { body } = await call(`${JOBS}/${jobId}`);
     if (body.state !== 'running') return body;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('the task did not end');
+  throw new Error('the job did not end');
 }
 
 test('a verification runs in the background, and its result is an event', async () => {
   const started = await call('/v1/dashboard/audit/verify', {});
   assert.equal(started.status, 200, JSON.stringify(started.body));
-  const task = await wait(started.body.task_id);
-  assert.deepEqual([task.state, task.kind, task.verification?.intact], ['done', 'verify', true]);
-  assert.ok(task.progress.total_bytes > 0);
-  assert.equal(task.progress.done_bytes, task.progress.total_bytes);
+  const job = await wait(started.body.job_id);
+  assert.deepEqual([job.state, job.kind, job.verification?.intact], ['done', 'verify', true]);
+  assert.ok(job.progress.total_bytes > 0);
+  assert.equal(job.progress.done_bytes, job.progress.total_bytes);
   const events = await call('/v1/audit/query', { phase: 'audit_verify' });
   assert.deepEqual(
     events.body.events.map((event: { decision: string; caller_id: string }) => [
@@ -87,18 +87,18 @@ test('a verification runs in the background, and its result is an event', async 
 async function makePack(input: object) {
   const started = await call('/v1/dashboard/evidence/packs', input);
   assert.equal(started.status, 200, JSON.stringify(started.body));
-  const task = await wait(started.body.task_id);
-  assert.equal(task.state, 'done', JSON.stringify(task));
-  const answer = await fetch(`${service.url}/v1/dashboard/evidence/packs/${task.task_id}`, {
+  const job = await wait(started.body.job_id);
+  assert.equal(job.state, 'done', JSON.stringify(job));
+  const answer = await fetch(`${service.url}/v1/dashboard/evidence/packs/${job.job_id}`, {
     headers: { authorization: `Bearer ${operator}` },
   });
   assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/gzip']);
   const bytes = Buffer.from(await answer.arrayBuffer());
-  assert.equal(createHash('sha256').update(bytes).digest('hex'), task.pack.sha256);
-  const path = join(service.state_dir, `${task.task_id}.downloaded`);
+  assert.equal(createHash('sha256').update(bytes).digest('hex'), job.pack.sha256);
+  const path = join(service.state_dir, `${job.job_id}.downloaded`);
   writeFileSync(path, bytes);
   const { verifyPack } = await loadVerifier();
-  return { task, report: await verifyPack(path, { public_key: null }), path };
+  return { job, report: await verifyPack(path, { public_key: null }), path };
 }
 
 async function readText(path: string): Promise<string> {
@@ -107,10 +107,10 @@ async function readText(path: string): Promise<string> {
 }
 
 test('a pack is made in the background, downloaded and verified, and holds no evaluated text', async () => {
-  const { task, report, path } = await makePack({ last: '1h', framework: 'hipaa' });
+  const { job, report, path } = await makePack({ last: '1h', framework: 'hipaa' });
   assert.equal(report.broken, null);
   assert.ok(report.events >= 10);
-  assert.deepEqual([task.pack.framework, task.tenant_id], ['hipaa', null]);
+  assert.deepEqual([job.pack.framework, job.tenant_id], ['hipaa', null]);
   const text = await readText(path);
   assert.match(text, /report\/report\.html/);
   assert.match(text, /globex-bot/, 'negative control');
@@ -118,16 +118,16 @@ test('a pack is made in the background, downloaded and verified, and holds no ev
 });
 
 test('a pack of one tenant holds nothing of another', async () => {
-  const { task, report, path } = await makePack({ last: '1h', tenant_id: 'acme' });
+  const { job, report, path } = await makePack({ last: '1h', tenant_id: 'acme' });
   assert.deepEqual([report.broken, report.tenant_id], [null, 'acme']);
-  assert.ok(task.pack.omitted >= 5);
+  assert.ok(job.pack.omitted >= 5);
   const text = await readText(path);
   assert.match(text, /acme-bot/, 'negative control');
   assert.doesNotMatch(text, /globex/);
 });
 
-test('one task of a kind runs at a time', () => {
-  const lock = takeTaskLock(service.state_dir, 'verify');
+test('one job of a kind runs at a time', () => {
+  const lock = takeJobLock(service.state_dir, 'verify');
   assert.notEqual(lock, null);
   return call('/v1/dashboard/audit/verify', {})
     .then(({ status, body }) => assert.deepEqual([status, body.code], [409, 'conflict']))
@@ -141,7 +141,7 @@ const scoped = (tenants: Caller['tenants']): Caller => ({
 
 test('a user of a tenant sees the packs of that tenant only, and never a verification', async () => {
   const { runtime } = createTestRuntime({ state_dir: service.state_dir });
-  const all = (await call(TASKS)).body.tasks as { task_id: string; tenant_id: string | null }[];
+  const all = (await call(JOBS)).body.jobs as { job_id: string; tenant_id: string | null }[];
   assert.ok(all.length >= 3);
   let compared = 0;
   for (const [tenants, expected] of [
@@ -149,15 +149,15 @@ test('a user of a tenant sees the packs of that tenant only, and never a verific
     [['globex'], []],
   ] as const) {
     const context = { runtime, caller: scoped(tenants), request_id: 'test' };
-    const { tasks } = await callOperation(auditTasks, {}, context);
+    const { jobs } = await callOperation(auditJobs, {}, context);
     assert.deepEqual(
-      tasks.map(({ tenant_id }) => tenant_id),
+      jobs.map(({ tenant_id }) => tenant_id),
       expected,
     );
-    for (const { task_id, tenant_id } of all) {
+    for (const { job_id, tenant_id } of all) {
       const may = tenants.includes(tenant_id as never);
-      for (const operation of [auditTaskShow, evidencePackDownload] as readonly AnyOperation[]) {
-        const outcome = await callOperation(operation, { task_id }, context).then(
+      for (const operation of [auditJobShow, evidencePackDownload] as readonly AnyOperation[]) {
+        const outcome = await callOperation(operation, { job_id }, context).then(
           () => 'answered',
           (error) => error.code,
         );
@@ -169,18 +169,18 @@ test('a user of a tenant sees the packs of that tenant only, and never a verific
   assert.ok(compared >= 12);
 });
 
-test('agents, names of this machine and unknown tasks are refused', async () => {
+test('agents, names of this machine and unknown jobs are refused', async () => {
   for (const headers of [{ 'x-service-key': KEY }, { 'x-service-user': 'admin' }, {}] as Headers[]) {
     for (const path of ['/v1/dashboard/audit/verify', '/v1/dashboard/evidence/packs'])
       assert.equal((await call(path, {}, headers)).status, 403, `${path} ${JSON.stringify(headers)}`);
-    assert.equal((await call(TASKS, undefined, headers)).status, 403);
+    assert.equal((await call(JOBS, undefined, headers)).status, 403);
   }
-  const none = `task_${'0'.repeat(24)}`;
-  assert.equal((await call(`${TASKS}/${none}`)).status, 404);
-  assert.equal((await call(`${TASKS}/${none}/cancel`, {})).status, 404);
+  const none = `job_${'0'.repeat(24)}`;
+  assert.equal((await call(`${JOBS}/${none}`)).status, 404);
+  assert.equal((await call(`${JOBS}/${none}/cancel`, {})).status, 404);
   assert.equal((await call(`/v1/dashboard/evidence/packs/${none}`)).status, 404);
-  for (const taskId of ['..%2f..%2foperator-token', 'task_x', `${none}.json`])
-    assert.ok([400, 404].includes((await call(`${TASKS}/${taskId}`)).status), taskId);
+  for (const jobId of ['..%2f..%2foperator-token', 'job_x', `${none}.json`])
+    assert.ok([400, 404].includes((await call(`${JOBS}/${jobId}`)).status), jobId);
   for (const body of [{ framework: 'none' }, { since: '2999-01-01' }, { last: 'soon' }])
     assert.equal((await call('/v1/dashboard/evidence/packs', body)).status, 400, JSON.stringify(body));
 });
@@ -195,10 +195,10 @@ test('a broken log is found in the background, with its place, and gives no pack
   const changed = lines.with(at, lines[at]!.replace('"boundary"', '"boundari"'));
   writeFileSync(file, changed.join('\n'));
   try {
-    const verified = await wait((await call('/v1/dashboard/audit/verify', {})).body.task_id);
+    const verified = await wait((await call('/v1/dashboard/audit/verify', {})).body.job_id);
     assert.match(verified.verification.broken.file, /^worker-1\/\d+\.jsonl$/);
     assert.equal(verified.verification.broken.line, at + 1);
-    const packed = await wait((await call('/v1/dashboard/evidence/packs', { last: '1h' })).body.task_id);
+    const packed = await wait((await call('/v1/dashboard/evidence/packs', { last: '1h' })).body.job_id);
     assert.deepEqual([packed.state, packed.pack], ['failed', null]);
     assert.match(packed.error, /broken at worker-1/);
   } finally {

@@ -165,8 +165,8 @@ const LAST = [
   'audit_verify_start',
   'evidence_pack_start',
   'evidence_pack_download',
-  'audit_task_show',
-  'audit_task_cancel',
+  'audit_job_show',
+  'audit_job_cancel',
   'audit_hold_add',
   'audit_hold_remove',
   'audit_actions_erase',
@@ -249,16 +249,16 @@ test('every example is answered as the description shows it', async () => {
   let silenceId = '';
   let holdId = '';
   let entryId = '';
+  let jobId = '';
   let taskId = '';
-  let agentTaskId = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path
       .replace(/evt_[0-9a-f]{24}$/, allowed)
       .replace(/cap_[0-9a-f]{24}/, issued)
       .replace(/key_[0-9a-f]{24}/, keyId)
-      .replace(/task_[0-9a-f]{24}/, taskId)
-      .replace(/tsk_[0-9a-f]{24}/, agentTaskId);
+      .replace(/job_[0-9a-f]{24}/, jobId)
+      .replace(/tsk_[0-9a-f]{24}/, taskId);
     const body =
       {
         memory_resolve_handle: { ...(shown.body as object), handle_id: handleId },
@@ -276,8 +276,8 @@ test('every example is answered as the description shows it', async () => {
     if (example.name === 'keys_create' || example.name === 'keys_rotate')
       keyId = (JSON.parse(text) as { key_id: string }).key_id;
     if (example.name === 'alert_silences_add') silenceId = JSON.parse(text).silence_id;
-    if (example.name === 'evidence_pack_start') taskId = await finished(JSON.parse(text).task_id);
-    if (example.name === 'tasks_create') agentTaskId = (JSON.parse(text) as { task_id: string }).task_id;
+    if (example.name === 'evidence_pack_start') jobId = await finished(JSON.parse(text).job_id);
+    if (example.name === 'tasks_create') taskId = (JSON.parse(text) as { task_id: string }).task_id;
     if (example.name === 'audit_hold_add') holdId = (JSON.parse(text) as { hold_id: string }).hold_id;
     if (example.name === 'allowlist_detector_add') entryId = JSON.parse(text).entries?.[0].id;
     if (example.name === FIRST) handleId = JSON.parse(text).handle_id;
@@ -294,16 +294,16 @@ test('every example is answered as the description shows it', async () => {
   assert.equal(refused.length, REFUSED.length);
 });
 
-/** Waits until a task has ended, and returns its ID. */
-async function finished(taskId: string): Promise<string> {
-  const name = 'audit_task_show';
-  const path = `/v1/dashboard/audit/tasks/${taskId}`;
+/** Waits until a job has ended, and returns its ID. */
+async function finished(jobId: string): Promise<string> {
+  const name = 'audit_job_show';
+  const path = `/v1/dashboard/audit/jobs/${jobId}`;
   for (let tries = 0; tries < 1_200; tries++) {
     const { text } = await ask({ name, method: 'GET', path, body: undefined, status: 200, answer: null });
-    if (JSON.parse(text).state !== 'running') return taskId;
+    if (JSON.parse(text).state !== 'running') return jobId;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('the task did not end');
+  throw new Error('the job did not end');
 }
 
 /** Creates the pending request whose ID the examples show. */

@@ -9,7 +9,7 @@ type ApartAnswer = { readonly result: unknown } | { readonly error: string };
 
 /** One task for another process. */
 export interface ApartTask {
-  /** The module that calls `answerApart`, without the extension: `new URL('./task-process', import.meta.url)`. */
+  /** The module that calls `answerApart`, without the extension: `new URL('./job-process', import.meta.url)`. */
   readonly program: URL;
   /** Plain data. */
   readonly request: unknown;

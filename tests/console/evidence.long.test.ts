@@ -159,7 +159,7 @@ test('a viewer sees no chain and no holds, and the routes answer 403', { skip },
     const post = (path) => fetch(path, { method: 'POST', headers, body: '{}' });
     const all = await Promise.all([
       post('/v1/dashboard/audit/verify'), post('/v1/dashboard/evidence/packs'), post('/v1/dashboard/audit/holds'),
-      fetch('/v1/dashboard/audit/tasks'), fetch('/v1/dashboard/audit/holds'),
+      fetch('/v1/dashboard/audit/jobs'), fetch('/v1/dashboard/audit/holds'),
     ]);
     return all.map(({ status }) => status);
   })()`);

@@ -2,10 +2,10 @@
 export { auditActionsErase } from './erase-operation.ts';
 export { auditHoldAdd, auditHoldRemove, auditHoldsList } from './hold-operations.ts';
 export {
-  auditTaskCancel,
-  auditTaskShow,
-  auditTasks,
+  auditJobCancel,
+  auditJobShow,
+  auditJobs,
   auditVerifyStart,
   evidencePackDownload,
   evidencePackStart,
-} from './task-operations.ts';
+} from './job-operations.ts';

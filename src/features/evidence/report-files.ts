@@ -1,6 +1,6 @@
 import type { Runtime } from '../../operations/runtime.ts';
 import type { ReportFile } from './build-pack.ts';
-import type { ReportRequest } from './task-operations.ts';
+import type { ReportRequest } from './job-operations.ts';
 
 /**
  * Builds the compliance report of a window as the files of an evidence pack. Loaded on demand.

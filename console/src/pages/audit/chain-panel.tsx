@@ -4,11 +4,11 @@ import { useOperation, useOperationCall } from '../../api/use-operation.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { type EvidenceJob, JobProgress } from '../../components/job-progress.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { nameProgram } from '../../components/prose.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { formatCount } from '../../components/stat-tile.tsx';
-import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
 import { Time } from '../../components/time.tsx';
 import { PacksPanel } from './packs-panel.tsx';
 
@@ -16,24 +16,24 @@ const REFRESH_MS = 1_000;
 
 /** The state of the chain, its verification with progress, and the evidence packs. */
 export function ChainPart() {
-  const tasks = useOperation('auditTasks', {}, { refresh_ms: REFRESH_MS });
+  const jobs = useOperation('auditJobs', {}, { refresh_ms: REFRESH_MS });
   const { tenants } = useSession();
-  const list = tasks.data?.tasks ?? [];
+  const list = jobs.data?.jobs ?? [];
   return (
     <div className="stack">
-      <ErrorNote error={tasks.error} />
+      <ErrorNote error={jobs.error} />
       {tenants.includes('*') ? (
-        <VerifyPanel task={list.find(({ kind }) => kind === 'verify') ?? null} />
+        <VerifyPanel job={list.find(({ kind }) => kind === 'verify') ?? null} />
       ) : null}
-      <PacksPanel tasks={list.filter(({ kind }) => kind === 'pack')} />
+      <PacksPanel jobs={list.filter(({ kind }) => kind === 'pack')} />
     </div>
   );
 }
 
-function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
+function VerifyPanel({ job }: { readonly job: EvidenceJob | null }) {
   const mayCall = useMayCall();
-  const start = useOperationCall('auditVerifyStart', ['auditTasks']);
-  const isRunning = task?.state === 'running';
+  const start = useOperationCall('auditVerifyStart', ['auditJobs']);
+  const isRunning = job?.state === 'running';
   return (
     <Panel
       title="Chain"
@@ -47,13 +47,13 @@ function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
     >
       <div className="stack">
         <ErrorNote error={start.error} />
-        {task === null ? (
+        {job === null ? (
           <p>
             The log was not verified in the last day. Verifying checks the hash of every record, its place in
             the chain, and the signatures on checkpoints. It does not slow decisions.
           </p>
         ) : (
-          <VerifyState task={task} />
+          <VerifyState job={job} />
         )}
         <details className="hint">
           <summary>Verify a copy on another machine</summary>
@@ -67,14 +67,14 @@ function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
   );
 }
 
-function VerifyState({ task }: { readonly task: EvidenceTask }) {
-  if (task.state === 'running') return <TaskProgress task={task} label="Progress of the verification" />;
-  const report = task.verification as VerifyReport | null;
-  if (task.state === 'canceled') return <p className="note watch">The verification was canceled.</p>;
-  if (report === null) return <p className="note bad">{task.error ?? 'The verification failed.'}</p>;
+function VerifyState({ job }: { readonly job: EvidenceJob }) {
+  if (job.state === 'running') return <JobProgress job={job} label="Progress of the verification" />;
+  const report = job.verification as VerifyReport | null;
+  if (job.state === 'canceled') return <p className="note watch">The verification was canceled.</p>;
+  if (report === null) return <p className="note bad">{job.error ?? 'The verification failed.'}</p>;
   return (
     <>
-      <Outcome report={report} ended_at={task.ended_at} />
+      <Outcome report={report} ended_at={job.ended_at} />
       {report.warnings.map((warning) => (
         <p key={warning} className="note watch">
           <SafeText text={warning} />

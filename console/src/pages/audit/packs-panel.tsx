@@ -5,17 +5,17 @@ import { useMayCall } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { EvidencePackDialog } from '../../components/evidence-pack-dialog.tsx';
+import { type EvidenceJob, JobProgress } from '../../components/job-progress.tsx';
 import { Panel } from '../../components/page-header.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { formatCount } from '../../components/stat-tile.tsx';
-import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
 import { Time } from '../../components/time.tsx';
 
 /** The evidence packs of the last day: their progress, and the download. */
-export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] }) {
+export function PacksPanel({ jobs }: { readonly jobs: readonly EvidenceJob[] }) {
   const [isOpen, setOpen] = useState(false);
   const mayCall = useMayCall();
-  const isRunning = tasks.some(({ state }) => state === 'running');
+  const isRunning = jobs.some(({ state }) => state === 'running');
   return (
     <Panel
       title="Evidence packs"
@@ -27,7 +27,7 @@ export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] 
         ) : null
       }
     >
-      {tasks.length === 0 ? (
+      {jobs.length === 0 ? (
         <EmptyState
           title="No pack was made in the last day."
           command="customshouse audit export --pack evidence.tar.gz --last 90d"
@@ -36,9 +36,9 @@ export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] 
         </EmptyState>
       ) : (
         <ul className="plain-list stack">
-          {tasks.map((task) => (
-            <li key={task.task_id}>
-              <PackEntry task={task} />
+          {jobs.map((job) => (
+            <li key={job.job_id}>
+              <PackEntry job={job} />
             </li>
           ))}
         </ul>
@@ -48,16 +48,16 @@ export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] 
   );
 }
 
-function PackEntry({ task }: { readonly task: EvidenceTask }) {
-  const pack = task.pack as PackSummary | null;
-  if (task.state === 'running') return <TaskProgress task={task} label="Progress of the evidence pack" />;
+function PackEntry({ job }: { readonly job: EvidenceJob }) {
+  const pack = job.pack as PackSummary | null;
+  if (job.state === 'running') return <JobProgress job={job} label="Progress of the evidence pack" />;
   if (pack === null)
     return (
-      <p className={`note ${task.state === 'canceled' ? 'watch' : 'bad'}`}>
-        {task.state === 'canceled' ? 'The pack was canceled.' : (task.error ?? 'The pack failed.')}
+      <p className={`note ${job.state === 'canceled' ? 'watch' : 'bad'}`}>
+        {job.state === 'canceled' ? 'The pack was canceled.' : (job.error ?? 'The pack failed.')}
       </p>
     );
-  const path = operationRoutes.evidencePackDownload[1].replace('{task_id}', task.task_id);
+  const path = operationRoutes.evidencePackDownload[1].replace('{job_id}', job.job_id);
   const day = pack.window.until.slice(0, 10);
   return (
     <div className="pack-entry">
@@ -70,7 +70,7 @@ function PackEntry({ task }: { readonly task: EvidenceTask }) {
         )}
         {pack.framework === null ? null : `, ${pack.framework}`}
         <div className="hint">
-          {formatCount(Math.ceil(pack.bytes / 1_024))} KiB, made <Time at={task.ended_at} />. SHA-256{' '}
+          {formatCount(Math.ceil(pack.bytes / 1_024))} KiB, made <Time at={job.ended_at} />. SHA-256{' '}
           <code className="wraps">{pack.sha256}</code>
         </div>
       </div>

@@ -3,19 +3,19 @@ import type { ReportFile } from './build-pack.ts';
 import type { PackSummary } from './make-pack.ts';
 import type { EvidenceProgress, EvidenceWindow } from './types.ts';
 
-/** Work on the whole audit log, which runs in a process of its own. One task of a kind runs at a time. */
-export const TASK_KINDS = ['verify', 'pack'] as const;
-export type TaskKind = (typeof TASK_KINDS)[number];
+/** Work on the whole audit log, which runs in a process of its own. One job of a kind runs at a time. */
+export const JOB_KINDS = ['verify', 'pack'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
 
-export const TASK_STATES = ['running', 'done', 'failed', 'canceled'] as const;
-export type TaskState = (typeof TASK_STATES)[number];
+export const JOB_STATES = ['running', 'done', 'failed', 'canceled'] as const;
+export type JobState = (typeof JOB_STATES)[number];
 
-/** A task, as its file in the state folder has it. */
-export interface EvidenceTask {
-  /** `task_` and 24 hex digits, which sort by time. */
-  readonly task_id: string;
-  readonly kind: TaskKind;
-  readonly state: TaskState;
+/** A job, as its file in the state folder has it. */
+export interface EvidenceJob {
+  /** `job_` and 24 hex digits, which sort by time. */
+  readonly job_id: string;
+  readonly kind: JobKind;
+  readonly state: JobState;
   /** The tenant of a pack; `null` for the whole service. */
   readonly tenant_id: string | null;
   readonly created_by: string;
@@ -30,12 +30,12 @@ export interface EvidenceTask {
   readonly error: string | null;
 }
 
-/** The input of the process of a task: plain data. */
-export interface TaskRequest
-  extends Pick<EvidenceTask, 'task_id' | 'kind' | 'tenant_id' | 'created_by' | 'created_ms'> {
+/** The input of the process of a job: plain data. */
+export interface JobRequest
+  extends Pick<EvidenceJob, 'job_id' | 'kind' | 'tenant_id' | 'created_by' | 'created_ms'> {
   readonly state_dir: string;
   readonly service_version: string;
-  /** The policy that is active when the task begins, for its audit event. */
+  /** The policy that is active when the job begins, for its audit event. */
   readonly policy_hash: string;
   /** `null` for a verification. */
   readonly pack: {
@@ -45,5 +45,5 @@ export interface TaskRequest
   } | null;
 }
 
-/** The first message of the process: it has begun, or another task of its kind is running. */
-export type TaskStart = 'started' | 'busy' | 'failed';
+/** The first message of the process: it has begun, or another job of its kind is running. */
+export type JobStart = 'started' | 'busy' | 'failed';

@@ -3,23 +3,23 @@ import { randomBytes } from 'node:crypto';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildChildEnvironment } from '../../platform/apart.ts';
-import type { TaskRequest, TaskStart } from './task-types.ts';
+import type { JobRequest, JobStart } from './job-types.ts';
 
 const START_MS_MAX = 15_000;
 
-/** Returns the ID of a new task. IDs sort by time. */
-export function createTaskId(nowMs: number): string {
+/** Returns the ID of a new job. IDs sort by time. */
+export function createJobId(nowMs: number): string {
   const time = nowMs.toString(16).padStart(11, '0').slice(-11);
-  return `task_${time}${randomBytes(7).toString('hex').slice(1)}`;
+  return `job_${time}${randomBytes(7).toString('hex').slice(1)}`;
 }
 
 /**
- * Starts the process of a task, with low priority, so that decisions are not slowed. It ends with this process. Resolves
- * when the task has begun, or could not.
+ * Starts the process of a job, with low priority, so that decisions are not slowed. It ends with this process. Resolves
+ * when the job has begun, or could not.
  */
-export function startTask(request: TaskRequest): Promise<TaskStart> {
+export function startJob(request: JobRequest): Promise<JobStart> {
   // The TypeScript source and the compiled program have the same layout and differ in the file extension.
-  const program = fileURLToPath(new URL(`./task-process${extname(import.meta.url)}`, import.meta.url));
+  const program = fileURLToPath(new URL(`./job-process${extname(import.meta.url)}`, import.meta.url));
   const child = fork(program, [], {
     env: buildChildEnvironment(),
     execArgv: [],
@@ -30,14 +30,14 @@ export function startTask(request: TaskRequest): Promise<TaskStart> {
       child.kill('SIGKILL');
       resolve('failed');
     }, START_MS_MAX);
-    const settle = (start: TaskStart): void => {
+    const settle = (start: JobStart): void => {
       clearTimeout(timer);
       resolve(start);
       // The process must not keep this one alive.
       child.unref();
       child.channel?.unref();
     };
-    child.once('message', (start: TaskStart) => settle(start));
+    child.once('message', (start: JobStart) => settle(start));
     child.once('error', () => settle('failed'));
     child.once('exit', () => settle('failed'));
     child.send(request, (error) => {

@@ -8,11 +8,11 @@ import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { AuditFilterError } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { ReportFile } from './build-pack.ts';
+import { listJobs, packPath, pruneJobs, readJob, requestCancel } from './job-files.ts';
+import type { EvidenceJob, JobKind, JobRequest } from './job-types.ts';
+import { JOB_KINDS, JOB_STATES } from './job-types.ts';
 import { parsePackWindow } from './pack-window.ts';
-import { createTaskId, startTask } from './start-task.ts';
-import { listTasks, packPath, pruneTasks, readTask, requestCancel } from './task-files.ts';
-import type { EvidenceTask, TaskKind, TaskRequest } from './task-types.ts';
-import { TASK_KINDS, TASK_STATES } from './task-types.ts';
+import { createJobId, startJob } from './start-job.ts';
 import type { EvidenceWindow } from './types.ts';
 
 declare module '../../operations/runtime.ts' {
@@ -34,10 +34,10 @@ export interface ReportRequest extends EvidenceWindow {
 }
 
 const count = Type.Integer();
-const taskFields = {
-  task_id: Type.String(),
-  kind: Type.Enum(TASK_KINDS),
-  state: Type.Enum(TASK_STATES),
+const jobFields = {
+  job_id: Type.String(),
+  kind: Type.Enum(JOB_KINDS),
+  state: Type.Enum(JOB_STATES),
   tenant_id: Type.Nullable(
     Type.String({ description: 'The tenant of a pack; `null` for the whole service.' }),
   ),
@@ -60,34 +60,34 @@ const taskFields = {
       description: 'The pack that was made: window, number of events, size and SHA-256 of the archive.',
     }),
   ),
-  error: Type.Nullable(Type.String({ description: 'Why the task failed.' })),
+  error: Type.Nullable(Type.String({ description: 'Why the job failed.' })),
 } as const;
-const taskSchema = Type.Object(taskFields);
+const jobSchema = Type.Object(jobFields);
 
-const taskId = Type.String({
-  pattern: '^task_[0-9a-f]{24}$',
+const jobId = Type.String({
+  pattern: '^job_[0-9a-f]{24}$',
   maxLength: 29,
-  description: 'The ID of the task.',
+  description: 'The ID of the job.',
 });
-const EXAMPLE_ID = 'task_0123456789abcdef01234567';
+const EXAMPLE_ID = 'job_0123456789abcdef01234567';
 const time = { ...name, maxLength: 40 };
 
 export const auditVerifyStart = defineOperation({
   name: 'audit_verify_start',
   summary: 'Start a verification of the audit log',
   description:
-    'Verifies every record of the audit log in a separate process with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time.',
+    'Verifies every record of the audit log in a separate process with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/jobs/{job_id}`. One verification runs at a time.',
   http: { method: 'POST', path: '/v1/dashboard/audit/verify' },
   permission: 'audit:export',
   tenants: 'all',
   needs: 'live',
   input: Type.Object({}),
-  output: taskSchema,
+  output: jobSchema,
   example: {},
   answer: null,
   refusals: ['conflict', 'not_configured'],
   async run(_input, context) {
-    return beginTask('verify', null, null, context);
+    return beginJob('verify', null, null, context);
   },
 });
 
@@ -95,7 +95,7 @@ export const evidencePackStart = defineOperation({
   name: 'evidence_pack_start',
   summary: 'Start to make an evidence pack',
   description:
-    'Makes a signed archive that proves the events of a window, in a separate process with low priority. Answers at once: read the progress with `GET /v1/dashboard/audit/tasks/{task_id}`, then download the archive. One pack is made at a time. A user of particular tenants gets a pack of one tenant.',
+    'Makes a signed archive that proves the events of a window, in a separate process with low priority. Answers at once: read the progress with `GET /v1/dashboard/audit/jobs/{job_id}`, then download the archive. One pack is made at a time. A user of particular tenants gets a pack of one tenant.',
   http: { method: 'POST', path: '/v1/dashboard/evidence/packs' },
   permission: 'audit:export',
   needs: 'live',
@@ -122,7 +122,7 @@ export const evidencePackStart = defineOperation({
       description: 'The only tenant whose events have their content (default: all).',
     }),
   }),
-  output: taskSchema,
+  output: jobSchema,
   example: { last: '30d' },
   answer: null,
   refusals: ['conflict', 'not_configured'],
@@ -138,78 +138,78 @@ export const evidencePackStart = defineOperation({
     await runtime.queryAudit({ limit: 1 });
     const report =
       framework === null ? [] : await runtime.buildReportFiles({ ...window, framework, tenants });
-    return beginTask('pack', tenantId, { window, framework, report }, context);
+    return beginJob('pack', tenantId, { window, framework, report }, context);
   },
 });
 
-export const auditTasks = defineOperation({
-  name: 'audit_tasks',
+export const auditJobs = defineOperation({
+  name: 'audit_jobs',
   summary: 'List verifications and evidence packs',
   description: 'The verifications and packs of the last day on this node, newest first, 20 at most.',
-  http: { method: 'GET', path: '/v1/dashboard/audit/tasks' },
+  http: { method: 'GET', path: '/v1/dashboard/audit/jobs' },
   permission: 'audit:export',
   needs: 'live',
   input: Type.Object({}),
-  output: Type.Object({ tasks: Type.Array(taskSchema) }),
+  output: Type.Object({ jobs: Type.Array(jobSchema) }),
   example: {},
-  answer: { tasks: [] },
+  answer: { jobs: [] },
   async run(_input, context) {
-    const tasks = listTasks(context.runtime.limits.state_dir).filter((task) => maySee(task, context));
-    return { tasks: tasks.map(describeTask) };
+    const jobs = listJobs(context.runtime.limits.state_dir).filter((job) => maySee(job, context));
+    return { jobs: jobs.map(describeJob) };
   },
 });
 
-export const auditTaskShow = defineOperation({
-  name: 'audit_task_show',
+export const auditJobShow = defineOperation({
+  name: 'audit_job_show',
   summary: 'Show the progress and result of a verification or a pack',
-  description: 'The task with its progress, and its result when it has ended.',
-  http: { method: 'GET', path: '/v1/dashboard/audit/tasks/{task_id}' },
+  description: 'The job with its progress, and its result when it has ended.',
+  http: { method: 'GET', path: '/v1/dashboard/audit/jobs/{job_id}' },
   permission: 'audit:export',
   needs: 'live',
-  input: Type.Object({ task_id: taskId }),
-  output: taskSchema,
-  example: { task_id: EXAMPLE_ID },
+  input: Type.Object({ job_id: jobId }),
+  output: jobSchema,
+  example: { job_id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found'],
-  run: async ({ task_id }, context) => describeTask(await requireTask(task_id, context)),
+  run: async ({ job_id }, context) => describeJob(await requireJob(job_id, context)),
 });
 
-export const auditTaskCancel = defineOperation({
-  name: 'audit_task_cancel',
+export const auditJobCancel = defineOperation({
+  name: 'audit_job_cancel',
   summary: 'Cancel a verification or a pack',
-  description: 'Ends a running task within a second. A task that has ended stays as it is.',
-  http: { method: 'POST', path: '/v1/dashboard/audit/tasks/{task_id}/cancel' },
+  description: 'Ends a running job within a second. A job that has ended stays as it is.',
+  http: { method: 'POST', path: '/v1/dashboard/audit/jobs/{job_id}/cancel' },
   permission: 'audit:export',
   needs: 'live',
-  input: Type.Object({ task_id: taskId }),
-  output: taskSchema,
-  example: { task_id: EXAMPLE_ID },
+  input: Type.Object({ job_id: jobId }),
+  output: jobSchema,
+  example: { job_id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found'],
-  async run({ task_id }, context) {
-    const task = await requireTask(task_id, context);
-    if (task.state === 'running') requestCancel(context.runtime.limits.state_dir, task_id);
-    return describeTask(task);
+  async run({ job_id }, context) {
+    const job = await requireJob(job_id, context);
+    if (job.state === 'running') requestCancel(context.runtime.limits.state_dir, job_id);
+    return describeJob(job);
   },
 });
 
 export const evidencePackDownload = defineOperation({
   name: 'evidence_pack_download',
   summary: 'Download an evidence pack',
-  description: 'The archive that the task made. It is kept for a day; the five newest are kept.',
-  http: { method: 'GET', path: '/v1/dashboard/evidence/packs/{task_id}', produces: 'application/gzip' },
+  description: 'The archive that the job made. It is kept for a day; the five newest are kept.',
+  http: { method: 'GET', path: '/v1/dashboard/evidence/packs/{job_id}', produces: 'application/gzip' },
   permission: 'audit:export',
   needs: 'live',
-  input: Type.Object({ task_id: taskId }),
+  input: Type.Object({ job_id: jobId }),
   output: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }),
-  example: { task_id: EXAMPLE_ID },
+  example: { job_id: EXAMPLE_ID },
   answer: null,
   refusals: ['not_found'],
-  async run({ task_id }, context) {
-    const task = await requireTask(task_id, context);
-    const path = packPath(context.runtime.limits.state_dir, task_id);
-    if (task.pack === null || !existsSync(path))
-      throw new Refusal('not_found', 'This task has no evidence pack. Make a new one.');
+  async run({ job_id }, context) {
+    const job = await requireJob(job_id, context);
+    const path = packPath(context.runtime.limits.state_dir, job_id);
+    if (job.pack === null || !existsSync(path))
+      throw new Refusal('not_found', 'This job has no evidence pack. Make a new one.');
     // The transport streams it; the answer is not held in memory.
     return createReadStream(path);
   },
@@ -225,14 +225,14 @@ function parseWindow(input: Parameters<typeof parsePackWindow>[0], nowMs: number
 }
 
 /** A pack of all tenants, and a verification, are for callers with access to all tenants. */
-function maySee({ tenant_id }: EvidenceTask, { caller: { tenants } }: Context): boolean {
+function maySee({ tenant_id }: EvidenceJob, { caller: { tenants } }: Context): boolean {
   return tenants === '*' || (tenant_id !== null && tenants.includes(tenant_id));
 }
 
-async function requireTask(id: string, context: Context): Promise<EvidenceTask> {
-  const task = readTask(context.runtime.limits.state_dir, id);
-  if (task !== null && maySee(task, context)) return task;
-  throw new Refusal('not_found', 'There is no task with this ID on this node. Tasks are kept for a day.');
+async function requireJob(id: string, context: Context): Promise<EvidenceJob> {
+  const job = readJob(context.runtime.limits.state_dir, id);
+  if (job !== null && maySee(job, context)) return job;
+  throw new Refusal('not_found', 'There is no job with this ID on this node. Jobs are kept for a day.');
 }
 
 function requireJournal({ runtime }: Context): void {
@@ -240,21 +240,16 @@ function requireJournal({ runtime }: Context): void {
   throw new Refusal('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
 }
 
-async function beginTask(
-  kind: TaskKind,
-  tenantId: string | null,
-  pack: TaskRequest['pack'],
-  context: Context,
-) {
+async function beginJob(kind: JobKind, tenantId: string | null, pack: JobRequest['pack'], context: Context) {
   requireJournal(context);
   const { runtime, caller } = context;
   const { state_dir } = runtime.limits;
   const createdMs = Date.now();
-  const id = createTaskId(createdMs);
-  pruneTasks(state_dir, createdMs);
-  const outcome = await startTask({
+  const id = createJobId(createdMs);
+  pruneJobs(state_dir, createdMs);
+  const outcome = await startJob({
     ...{
-      task_id: id,
+      job_id: id,
       kind,
       tenant_id: tenantId,
       created_by: caller.id,
@@ -268,19 +263,19 @@ async function beginTask(
   if (outcome === 'busy') throw new Refusal('conflict', `${RUNNING[kind]} Wait until it ends, or cancel it.`);
   if (outcome === 'failed')
     throw new Refusal('unavailable', 'The process for this could not be started. Try again.');
-  return describeTask(await requireTask(id, context));
+  return describeJob(await requireJob(id, context));
 }
 
-const RUNNING: Readonly<Record<TaskKind, string>> = {
+const RUNNING: Readonly<Record<JobKind, string>> = {
   verify: 'A verification is running already.',
   pack: 'An evidence pack is being made already.',
 };
 
-function describeTask({ created_ms, ended_ms, ...task }: EvidenceTask) {
+function describeJob({ created_ms, ended_ms, ...job }: EvidenceJob) {
   return {
-    ...task,
-    verification: task.verification as object | null,
-    pack: task.pack as object | null,
+    ...job,
+    verification: job.verification as object | null,
+    pack: job.pack as object | null,
     created_at: formatTime(created_ms),
     ended_at: ended_ms === null ? null : formatTime(ended_ms),
   };

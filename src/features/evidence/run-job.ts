@@ -9,41 +9,41 @@ import { verifyJournal } from '../../runtime/audit/verify.ts';
 import type { VerifyReport } from '../../runtime/audit/verify-report.ts';
 import { buildPackEvent, buildVerifyEvent } from './evidence-events.ts';
 import { EvidenceFailure } from './failure.ts';
+import { isCancelRequested, packPath, takeJobLock, writeJob } from './job-files.ts';
+import type { EvidenceJob, JobRequest, JobStart } from './job-types.ts';
 import { makePack } from './make-pack.ts';
-import { isCancelRequested, packPath, takeTaskLock, writeTask } from './task-files.ts';
-import type { EvidenceTask, TaskRequest, TaskStart } from './task-types.ts';
 import type { EvidenceProgress } from './types.ts';
 
 const CANCEL_POLL_MS = 200;
 const PROGRESS_MS = 300;
 
 interface Work {
-  readonly request: TaskRequest;
+  readonly request: JobRequest;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EvidenceProgress) => void;
 }
 
-/** Runs a task to its end. Reports its start first, and its progress and result in its file. */
-export async function runTask(request: TaskRequest, report: (start: TaskStart) => void): Promise<void> {
-  const { state_dir, task_id, kind, tenant_id, created_by, created_ms } = request;
-  const lock = takeTaskLock(state_dir, kind);
+/** Runs a job to its end. Reports its start first, and its progress and result in its file. */
+export async function runJob(request: JobRequest, report: (start: JobStart) => void): Promise<void> {
+  const { state_dir, job_id, kind, tenant_id, created_by, created_ms } = request;
+  const lock = takeJobLock(state_dir, kind);
   if (lock === null) return report('busy');
-  const begun: EvidenceTask = {
-    ...{ task_id, kind, tenant_id, created_by, created_ms },
+  const begun: EvidenceJob = {
+    ...{ job_id, kind, tenant_id, created_by, created_ms },
     ...{ state: 'running', ended_ms: null, verification: null, pack: null, error: null },
     progress: { done_bytes: 0, total_bytes: 0 },
   };
-  writeTask(state_dir, begun);
+  writeJob(state_dir, begun);
   report('started');
   const canceling = new AbortController();
   const poll = setInterval(() => {
-    if (isCancelRequested(state_dir, task_id)) canceling.abort();
+    if (isCancelRequested(state_dir, job_id)) canceling.abort();
   }, CANCEL_POLL_MS);
   const progress = openProgress(state_dir, begun);
   try {
     const work = { request, signal: canceling.signal, onProgress: progress.note };
     const ended = await (kind === 'verify' ? runVerify(work) : runPack(work));
-    writeTask(state_dir, { ...progress.task(), ...ended, ended_ms: Date.now() });
+    writeJob(state_dir, { ...progress.job(), ...ended, ended_ms: Date.now() });
   } finally {
     clearInterval(poll);
     lock.release();
@@ -51,23 +51,23 @@ export async function runTask(request: TaskRequest, report: (start: TaskStart) =
 }
 
 /** Writes the progress a few times a second at most. */
-function openProgress(stateDir: string, begun: EvidenceTask) {
-  let task = begun;
+function openProgress(stateDir: string, begun: EvidenceJob) {
+  let job = begun;
   let writtenMs = Number.NEGATIVE_INFINITY;
   return {
-    task: () => task,
+    job: () => job,
     note: (progress: EvidenceProgress): void => {
-      task = { ...task, progress };
+      job = { ...job, progress };
       if (performance.now() - writtenMs < PROGRESS_MS) return;
       writtenMs = performance.now();
-      writeTask(stateDir, task);
+      writeJob(stateDir, job);
     },
   };
 }
 
-type TaskOutcome = Pick<EvidenceTask, 'state'> & Partial<EvidenceTask>;
+type JobOutcome = Pick<EvidenceJob, 'state'> & Partial<EvidenceJob>;
 
-async function runVerify(work: Work): Promise<TaskOutcome> {
+async function runVerify(work: Work): Promise<JobOutcome> {
   const { request } = work;
   try {
     const verification = await runVerification(work);
@@ -100,12 +100,12 @@ async function readIndexHeads(path: string) {
   }
 }
 
-async function runPack(work: Work): Promise<TaskOutcome> {
+async function runPack(work: Work): Promise<JobOutcome> {
   const { request, signal, onProgress } = work;
-  const { state_dir, service_version, tenant_id, task_id, pack: wanted } = request;
+  const { state_dir, service_version, tenant_id, job_id, pack: wanted } = request;
   try {
     if (wanted === null) throw new TypeError('a pack needs a window');
-    const target = packPath(state_dir, task_id);
+    const target = packPath(state_dir, job_id);
     const pack = await makePack(
       { ...wanted, state_dir, service_version, tenant_id, target },
       { signal, onProgress },
@@ -117,17 +117,17 @@ async function runPack(work: Work): Promise<TaskOutcome> {
   }
 }
 
-function describeOwn({ created_by, policy_hash }: TaskRequest) {
+function describeOwn({ created_by, policy_hash }: JobRequest) {
   const nowMs = Date.now();
   return { event_id: createEventId(nowMs), now_ms: nowMs, caller_id: created_by, policy_hash };
 }
 
 /** Leaves the event in the spool, which the owner of the journal chains. */
-function recordEvent({ state_dir }: TaskRequest, event: AuditEvent): Promise<void> {
+function recordEvent({ state_dir }: JobRequest, event: AuditEvent): Promise<void> {
   return writeSpool({ dir: join(state_dir, 'journal'), events: [event], now_ms: Date.now });
 }
 
-function describeFailure(error: unknown, signal: AbortSignal): TaskOutcome {
+function describeFailure(error: unknown, signal: AbortSignal): JobOutcome {
   if (signal.aborted) return { state: 'canceled' };
   const isExpected = error instanceof EvidenceFailure || error instanceof AuditFailure;
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'UNKNOWN';
