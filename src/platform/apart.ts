@@ -7,7 +7,7 @@ import { Unavailable } from './unavailable.ts';
 /** The only message of a process of `runApart`. */
 type ApartAnswer = { readonly result: unknown } | { readonly error: string };
 
-/** One task for another process. */
+/** One job for another process. */
 export interface ApartTask {
   /** The module that calls `answerApart`, without the extension: `new URL('./job-process', import.meta.url)`. */
   readonly program: URL;
@@ -20,7 +20,7 @@ export interface ApartTask {
 }
 
 /**
- * Runs a task in a separate process with low priority, because decisions must not wait for it. The process ends with
+ * Runs a job in a separate process with low priority, because decisions must not wait for it. The process ends with
  * this one, and has no environment but the compile cache.
  *
  * @throws Unavailable if the process fails, takes too long, or is stopped by the signal
