@@ -36,6 +36,23 @@ export function isFactTag(tag: Tag): boolean {
   return isCoveredBy(FACTS, tag);
 }
 
+/** Tag family for sources that are private to the person. As the only family in a contract it marks the session. */
+const PRIVATE: Tag = 'private';
+
+/** Returns whether a tag describes a source: a fact tag, or `private.*`. */
+export function isSourceTag(tag: Tag): boolean {
+  return isFactTag(tag) || covers(PRIVATE, tag);
+}
+
+/**
+ * Returns the tags that limit a result, from a contract's `emits.tags`; `null` if none limits it. Tags that only describe the
+ * source mark the session and limit nothing. An empty list permits no tag.
+ */
+export function listLimitingTags(emitted: readonly Tag[] | null): readonly Tag[] | null {
+  if (emitted === null || (emitted.length > 0 && emitted.every(isSourceTag))) return null;
+  return emitted.filter((tag) => !isFactTag(tag));
+}
+
 /**
  * Returns whether a name matches a pattern. `*` matches any run of characters; all other characters match exactly, in
  * the same case. The parts between the stars are searched from left to right, so the time is linear.

@@ -4,7 +4,7 @@ import type { FlowCheck } from '../flow/sinks.ts';
 import { buildFieldTree, type FieldTree, formatPathStep, keepFields } from '../json/fields.ts';
 import { getContentSource, listKeptLeaves, spliceSource } from '../json/source.ts';
 import { walkContent } from '../json/walk.ts';
-import { foldCase, isCoveredBy, isFactTag, matchesAny } from '../tags.ts';
+import { foldCase, isCoveredBy, isFactTag, listLimitingTags, matchesAny } from '../tags.ts';
 import type {
   Content,
   Crossing,
@@ -152,7 +152,7 @@ function findResultRestrictions(
   { tool_name, emits, enforcement }: ToolContract,
   data: TaggedData,
 ): Restriction[] {
-  const refused = findUncoveredTag(listRestrictingTags(emits.tags), data);
+  const refused = findUncoveredTag(listLimitingTags(emits.tags), data);
   if (refused === null) return [];
   const reason = `The result carries the tag \`${refused.tag}\`, which the tool \`${tool_name}\` may not give out.`;
   return [buildRestriction('contract.emits.tags', reason, enforcement, refused.path)];
@@ -172,7 +172,7 @@ export function findResultMask(
   const { emits, enforcement, tool_name } = contract;
   if (emits.on_violation !== 'redact' || enforcement !== 'enforce') return null;
   const kinds = tags.filter((tag) => !isFactTag(tag));
-  const bound = listRestrictingTags(emits.tags);
+  const bound = listLimitingTags(emits.tags);
   if (bound !== null && kinds.some((tag) => !isCoveredBy(bound, tag))) {
     const reason = `The result carries tags that the tool \`${tool_name}\` may not give out, so this data is removed.`;
     return { rule: 'contract.emits.tags', reason };
@@ -180,15 +180,6 @@ export function findResultMask(
   if (!isBeyondClearance(crossing, policy, kinds)) return null;
   const reason = 'The result carries tags for which an agent has no clearance, so this data is removed.';
   return { rule: 'identity.clearance_tags', reason };
-}
-
-/**
- * Returns the tags without fact tags, because facts describe the origin of a result and restrict nothing; `null` if
- * no tag restricts.
- */
-function listRestrictingTags(tags: readonly Tag[] | null): readonly Tag[] | null {
-  const kinds = tags?.filter((tag) => !isFactTag(tag)) ?? null;
-  return kinds?.length === 0 && tags?.length !== 0 ? null : kinds;
 }
 
 /** Returns the first uncovered tag and the path of its finding; `null` if all tags are covered. */

@@ -102,3 +102,13 @@ test('a contract in monitor mode removes nothing', () => {
     ['contract.emits.tags'],
   );
 });
+
+test('private tags alone mark a source and limit nothing', () => {
+  const judged = (tags: readonly string[]) => judge(result(RESULT), policyWith({ tags })).rule;
+  assert.notEqual(judged(['private.mail']), 'contract.emits.tags');
+  assert.notEqual(judged(['private.mail', 'untrusted.mail']), 'contract.emits.tags');
+  // Controls: another tag limits the result, and so does an empty list.
+  assert.equal(judged(['private.mail', 'internal']), 'contract.emits.tags');
+  assert.equal(judged(['privateer']), 'contract.emits.tags');
+  assert.equal(judged([]), 'contract.emits.tags');
+});

@@ -334,7 +334,7 @@ export const contractSchema = buildClosedSchema(
         tags: {
           ...tags,
           description:
-            'Tags that the result may carry; a call adds them to the taint tags of the session. By default any; an empty list allows none. Facts such as `untrusted.web` state the origin and restrict nothing.',
+            'Tags that the result may carry; a call adds them to the taint tags of the session. By default any; an empty list allows none. Facts such as `untrusted.web` state the origin and restrict nothing, and so do tags `private.*` without others.',
         },
         fields: { ...fields, description: 'Fields of the result that are kept (default: all).' },
         on_violation: {

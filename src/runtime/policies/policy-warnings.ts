@@ -14,6 +14,7 @@ export async function findPolicyWarnings(
   return loaded.withLines([
     ...findBlockedTools(config, loaded.policy),
     ...(await findMisspeltTags(loaded, label)),
+    ...(await findMarkingTags(loaded, label)),
   ]);
 }
 
@@ -23,6 +24,17 @@ function findBlockedTools({ server, policy, origin }: Config, { contracts }: Pol
   const predicate =
     'is `gateway`, so every tool call is blocked: no contract declares a tool. Declare the tools (`contracts/`), or set `policy.undeclared_tools: allow`';
   return [buildConfigProblem(origin.label, ['server', 'mode'], predicate, undefined, 'warning')];
+}
+
+/** Returns a warning for each contract that limits no result because its tags only mark a private source. */
+async function findMarkingTags({ policy, places }: LoadedPolicy, file: string): Promise<DocumentProblem[]> {
+  if (policy.contracts.every(({ emits }) => emits.tags === null)) return [];
+  const { findSourceTagRemarks } = await import('../../core/review/lint/source-tags.ts');
+  return findSourceTagRemarks(policy).map(({ record, message }) => ({
+    ...(places.get(record) ?? { file, path: '' }),
+    message,
+    level: 'warning',
+  }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { foldCase, isCoveredBy, isFactTag, matchesAny } from '../../core/tags.ts';
+import { foldCase, isCoveredBy, isFactTag, isSourceTag, listLimitingTags, matchesAny } from '../../core/tags.ts';
 import {
   type AgentIdentity,
   type Policy,
@@ -77,7 +77,7 @@ function pickTrue(rows: readonly (readonly [is_looser: boolean, term: string])[]
 
 function compareContracts(was: ToolContract, is: ToolContract): readonly string[] {
   const lostFacts = (was.emits.tags ?? []).filter(
-    (tag) => isFactTag(tag) && !isCoveredBy(is.emits.tags ?? [], tag),
+    (tag) => isSourceTag(tag) && !isCoveredBy(is.emits.tags ?? [], tag),
   );
   return pickTrue([
     [was.enforcement === 'enforce' && is.enforcement !== 'enforce', 'is only recorded, and blocks no more'],
@@ -101,7 +101,10 @@ function compareContracts(was: ToolContract, is: ToolContract): readonly string[
     [lostFacts.length > 0, `no longer marks results with ${lostFacts.join(', ')}`],
     [hasMoreTags(was.accepts.tags, is.accepts.tags), 'arguments may carry more tags'],
     [hasMoreFields(was.accepts.fields, is.accepts.fields), 'arguments may have more fields'],
-    [hasMoreTags(was.emits.tags, is.emits.tags), 'results may carry more tags'],
+    [
+      hasMoreTags(listLimitingTags(was.emits.tags), listLimitingTags(is.emits.tags)),
+      'results may carry more tags',
+    ],
     [hasMoreFields(was.emits.fields, is.emits.fields), 'results may have more fields'],
     [
       was.emits.on_violation === undefined && is.emits.on_violation !== undefined,

@@ -70,6 +70,12 @@ const ROWS: readonly (readonly [before: PolicyParts, after: PolicyParts, found: 
   [contract(), contract({ accepts: { tags: ['personal.pii'] } }), /arguments may have more fields/],
   [contract(), contract({ emits: { tags: ['personal.pii'], fields: ['id'] } }), /marks results/],
   [contract(), contract({ emits: { tags: ['untrusted', 'personal'], fields: ['id'] } }), /results may carry/],
+  [contract(), contract({ emits: { tags: ['untrusted.web'], fields: ['id'] } }), /results may carry/],
+  [
+    contract({ emits: { tags: ['private.mail', 'untrusted.web'] } }),
+    contract({ emits: { tags: ['untrusted.web'] } }),
+    /marks results with private.mail/,
+  ],
   [
     contract(),
     contract({ emits: { tags: ['untrusted.web', 'personal.pii'], fields: ['id', 'x'] } }),
@@ -105,7 +111,7 @@ test('each way to weaken a policy is found, and none in the opposite direction',
     assert.match(describeWeakening(before, after), found);
     assert.doesNotMatch(describeWeakening(after, before), found, `backwards: ${found}`);
   }
-  assert.equal(ROWS.length, 29);
+  assert.equal(ROWS.length, 31);
 });
 
 test('a contract that replaces another one for a tenant, or in other letters, is compared with it', () => {

@@ -250,6 +250,16 @@ const ROWS: Readonly<Record<string, Row>> = {
     parts: { rules: [onArguments('args.amount > 5')] },
     expect: [['argument-without-schema', /`a` reads arguments of `pay`, and no contract has a schema/]],
   },
+  'tags that mark a source and limit nothing': {
+    parts: {
+      documents: [
+        contract('read_mail', { emits: { tags: ['private.mail', 'untrusted.mail'] } }),
+        contract('read_page', { emits: { tags: ['untrusted.web'] } }),
+        contract('read_file', { emits: { tags: ['private.file', 'personal.pii'] } }),
+      ],
+    },
+    expect: [['tags-mark-only', /^The contract of `read_mail` emits source tags only/]],
+  },
 };
 
 for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
@@ -267,7 +277,7 @@ for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
 test('lint: every kind of remark is shown to be made', () => {
   const made = new Set(Object.values(ROWS).flatMap(({ expect }) => expect.map(([id]) => id)));
   assert.deepEqual([...made].sort(), Object.keys(REMARK_LEVELS).sort());
-  assert.equal(Object.keys(ROWS).length, 29);
+  assert.equal(Object.keys(ROWS).length, 30);
 });
 
 /**

@@ -5,6 +5,7 @@ import { findArgumentRemarks } from './arguments.ts';
 import { findNameRemarks, findTenantRemarks } from './names.ts';
 import { findReachRemarks } from './reach.ts';
 import type { LintRemark } from './remark.ts';
+import { findSourceTagRemarks } from './source-tags.ts';
 
 /** Input of `lintCompiledPolicy`. */
 export interface LintInput {
@@ -21,6 +22,7 @@ export function lintCompiledPolicy({ policy, conditions, tenants }: LintInput): 
     ...findAlternativeRemarks(policy, conditions),
     ...findNameRemarks(policy),
     ...findArgumentRemarks(policy),
+    ...findSourceTagRemarks(policy),
     ...findTenantRemarks(policy, tenants),
   ];
 }

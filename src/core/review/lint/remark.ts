@@ -22,6 +22,8 @@ export const REMARK_LEVELS = {
   'unknown-argument': 'warning',
   /** No contract has a schema for the arguments. */
   'argument-without-schema': 'warning',
+  /** Tags of a contract mark a source and limit no result. */
+  'tags-mark-only': 'warning',
   /** The tool has no contract. */
   'undeclared-tool': 'warning',
   /** The agent has no identity. */
