@@ -92,7 +92,7 @@ async function serveGateway(
 }
 
 /** Loads a module that needs the MCP library, which is optional and may not be installed. */
-async function requireInstalled<T>(load: () => Promise<T>): Promise<T> {
+export async function requireInstalled<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {

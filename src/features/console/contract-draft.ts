@@ -1,3 +1,5 @@
+import { covers } from '../../core/tags.ts';
+import type { JsonObject } from '../../core/types/index.ts';
 import type { Context } from '../../operations/operation.ts';
 import { listScopeNames } from '../../runtime/access/scope.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -7,14 +9,13 @@ import {
   listArgumentShapes,
   parseArgumentShapes,
 } from '../../runtime/enforcement/argument-shape.ts';
+import { buildNamedTool } from '../../runtime/policies/contract-draft/tool-description.ts';
 import { findScopedEvents } from './incidents.ts';
 import type { ReadScope, ReadWindow } from './read-scope.ts';
 
 /** The number of events and of approval requests from which a draft is made. */
 const EVENTS_MAX = 1_000;
 const REQUESTS_MAX = 50;
-/** A contract allows more calls in a minute than were seen. */
-const RATE_MARGIN = 2;
 const FACT_TAG = /^(?:egress|host|path|sql|untrusted)(?:\.|$)/;
 
 /** Drafts a contract of a tool from its recorded calls. */
@@ -33,22 +34,49 @@ export async function draftContract(
   const requests = events.filter(({ metadata }) => metadata.phase === 'request');
   const responses = events.filter(({ metadata }) => metadata.phase === 'response');
   const shape = await draftArguments(requests, toolName, scope, context);
-  const hasEgress = events.some(({ data_tags }) => data_tags.some((tag) => tag.startsWith('egress.')));
+  const observed = {
+    agents: listExactNames(events.map(({ agent_id }) => agent_id)),
+    calls_per_minute: countCallsPerMinute(requests),
+    argument_tags: listTags(requests),
+    argument_names: shape.fields,
+    result_tags: listTags(responses),
+    has_egress: events.some(({ data_tags }) => data_tags.some((tag) => tag.startsWith('egress.'))),
+    origins: listOrigins(requests),
+  };
+  const { draftContracts } = await import('../../runtime/policies/contract-draft/draft-contracts.ts');
+  const tool = { ...buildNamedTool(toolName), input_schema: shape.schema, observed };
+  const [drafted] = draftContracts([tool], { given: listGivenLabels(context) });
+  const { contract, reasons } = drafted!;
   return {
     calls_seen: requests.length,
     results_seen: responses.length,
     arguments_from: shape.from,
-    contract: {
-      tool_name: toolName,
-      description: 'A draft from recorded calls. Check every field.',
-      ...(shape.schema !== null && { arguments: shape.schema }),
-      allowed_agents: listExactNames(events.map(({ agent_id }) => agent_id)),
-      max_calls_per_minute: countCallsPerMinute(requests) * RATE_MARGIN,
-      accepts: { tags: listTags(requests), fields: shape.fields },
-      emits: { tags: listTags(responses), fields: [] as string[] },
-      side_effects: { reversible: false, requires_approval: false, egress: hasEgress },
-    },
+    observed,
+    contract: { ...contract, description: 'A draft from recorded calls. Check every field.' },
+    reasons: reasons.map(({ place, reason }) => ({ path: place.join('.'), reason })),
   };
+}
+
+/** Returns the labels that contracts of the active policy give, because a sink may list no others. */
+function listGivenLabels({ runtime }: Context): readonly string[] {
+  return runtime
+    .policy()
+    .contracts.flatMap(({ emits }) => [emits.origin ?? '', ...Object.values(emits.labels ?? {})])
+    .filter((label) => covers('trusted', label));
+}
+
+const ORIGINS_MAX = 100;
+
+/** Returns the labels that the arguments of past calls had, from events such as `recipient:user:evt_1`. */
+function listOrigins(requests: readonly AuditEvent[]): Record<string, string[]> {
+  const origins = new Map<string, Set<string>>();
+  for (const { metadata } of requests)
+    for (const entry of Array.isArray(metadata.labels) ? metadata.labels : []) {
+      const [, name, label] = /^(.+?):([a-z0-9_.-]+)(?::evt_[^:]*)?$/s.exec(String(entry)) ?? [];
+      if (name === undefined || (!origins.has(name) && origins.size >= ORIGINS_MAX)) continue;
+      origins.set(name, (origins.get(name) ?? new Set()).add(label!));
+    }
+  return Object.fromEntries([...origins].map(([name, labels]) => [name, [...labels].sort()]));
 }
 
 /** Stands for agents whose names cannot be written, because an empty list would allow every agent. */
@@ -79,7 +107,7 @@ function countCallsPerMinute(requests: readonly AuditEvent[]): number {
 
 interface DraftedArguments {
   readonly from: 'recorded_calls' | 'approval_requests' | 'nothing';
-  readonly schema: object | null;
+  readonly schema: JsonObject | null;
   readonly fields: string[];
 }
 
@@ -149,7 +177,7 @@ function inferSchema(calls: readonly (readonly ArgumentShape[])[]): Omit<Drafted
   return { schema: { type: 'object', required, properties, additionalProperties: false }, fields };
 }
 
-function inferProperty(seen: readonly ArgumentShape[]): object {
+function inferProperty(seen: readonly ArgumentShape[]): JsonObject {
   const types = [...new Set(seen.map(({ type }) => type))].toSorted();
   // A tool that takes 1.5 takes 1.
   const listed = types.includes('number') ? types.filter((type) => type !== 'integer') : types;
@@ -158,7 +186,7 @@ function inferProperty(seen: readonly ArgumentShape[]): object {
   const numbers = rangesOf('integer', 'number');
   const lengths = rangesOf('string');
   return {
-    type: listed.length === 1 ? listed[0] : listed,
+    type: listed.length === 1 ? listed[0]! : listed,
     ...(numbers.length > 0 && {
       minimum: Math.min(...numbers.map(([low]) => low)),
       maximum: Math.max(...numbers.map(([, high]) => high)),

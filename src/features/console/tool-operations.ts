@@ -69,11 +69,27 @@ const argumentsFrom = Type.Enum(['recorded_calls', 'approval_requests', 'nothing
     'The source of the arguments. Events hold their names, types and ranges for the tools of `audit.log_argument_shapes`; approval requests hold masked arguments, of which names and types are used.',
 });
 
+const strings = Type.Array(Type.String());
+const observedSchema = Type.Object(
+  {
+    agents: strings,
+    calls_per_minute: Type.Integer({ description: 'The most calls that one agent made in one minute.' }),
+    argument_tags: strings,
+    argument_names: strings,
+    result_tags: strings,
+    has_egress: Type.Boolean(),
+    origins: Type.Record(Type.String(), strings, {
+      description: 'Labels that values had, by argument. Only calls of tools with `flow` record them.',
+    }),
+  },
+  { description: 'The facts from which the contract is drafted.' },
+);
+
 export const observeToolContract = defineOperation({
   name: 'observe_tool_contract',
   summary: 'Draft a contract from recorded calls',
   description:
-    'Drafts the contract of a tool from its recorded calls: agents, calls in a minute, tags of arguments and results, and names, types and ranges of arguments. Set `audit.log_argument_shapes` while calls are recorded, because events hold no arguments otherwise. A draft changes nothing.',
+    'Drafts the contract of a tool from its recorded calls: agents, calls in a minute, tags of arguments and results, names, types and ranges of arguments, and by their names the origins that values must have. Set `audit.log_argument_shapes` while calls are recorded, because events hold no arguments otherwise. A draft changes nothing.',
   http: { method: 'GET', path: '/v1/dashboard/observe/tools/{tool_name}/contract' },
   cli: {
     verb: 'observe contract',
@@ -99,6 +115,7 @@ export const observeToolContract = defineOperation({
     }),
     results_seen: Type.Integer(),
     arguments_from: argumentsFrom,
+    observed: observedSchema,
     contract: Type.Nullable(
       Type.Unsafe<object>({
         type: 'object',
@@ -106,6 +123,9 @@ export const observeToolContract = defineOperation({
           'One entry of `contracts` in a `v1alpha1` document; `null` if there are no recorded calls in the period.',
       }),
     ),
+    reasons: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() }), {
+      description: 'The reason for each part of the contract, by its path.',
+    }),
   }),
   example: { tool_name: 'send_email', last: '7d' },
   answer: null,

@@ -43,15 +43,24 @@ const WRAPPED_WAIT_MS = 2_000;
 
 /** Opens the wrapped program. It inherits the environment without this service's variables. */
 export function openWrappedServer(
-  { name, command }: WrappedProgram,
+  program: WrappedProgram,
   parts: UpstreamServerParts & ConnectionParts,
 ): UpstreamServer {
+  const connect = (onChange: ChangeListener) => openWrappedConnection(program, parts, onChange);
+  return openServer(program.name, SAME_NAMES, connect, WRAPPED_TIMEOUTS, () => true, parts);
+}
+
+/** Opens the connection to a program, which inherits the environment without this service's variables. */
+export function openWrappedConnection(
+  { command }: WrappedProgram,
+  parts: ConnectionParts,
+  onChange: ChangeListener,
+): ServerConnection {
   const env = removeServiceVariables(parts.env);
   const { list_ms } = WRAPPED_TIMEOUTS;
   const options = { version: parts.version, connect_ms: list_ms, list_ms, wait_ms: WRAPPED_WAIT_MS };
   const openTransport = () => openProgramTransport(command, env, parts.stderr);
-  const connect = (onChange: ChangeListener) => openConnection({ ...options, openTransport, onChange });
-  return openServer(name, SAME_NAMES, connect, WRAPPED_TIMEOUTS, () => true, parts);
+  return openConnection({ ...options, openTransport, onChange });
 }
 
 /** Opens a configured server. Its names get a prefix. */

@@ -38,6 +38,8 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   { command: 'init', verbs: [], flags: ['--force'], needs_operator: false },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
   { command: 'policy', verbs: ['rollback'], needs_operator: true },
+  // Its file is a document of the policy.
+  { command: 'policy', verbs: ['draft'], flags: ['--out'], needs_operator: false },
   {
     command: 'intelligence',
     verbs: ['auto-config', 'recommend', 'compliance', 'integrate'],
@@ -99,7 +101,7 @@ export function requiresOperator(words: readonly string[]): boolean {
 
 function matchesCommand({ verbs, flags, command }: DecidingCommand, words: readonly string[]): boolean {
   const rest = words.slice(words.indexOf(command) + 1);
-  if (flags !== undefined && !rest.some((word) => flags.includes(word))) return false;
+  if (flags !== undefined && !rest.some((word) => flags.includes(word.split('=', 1)[0]!))) return false;
   if (verbs.length === 0) return true;
   // `token` without a verb only prints its help.
   return rest.some((word) => verbs.includes(word));

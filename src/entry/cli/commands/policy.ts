@@ -14,6 +14,7 @@ import {
   printNotice,
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
+import { definePolicyDraft } from '../policy/draft.ts';
 import { definePolicyExplain } from '../policy/explain.ts';
 import { definePolicyLint } from '../policy/lint.ts';
 import { definePolicyReplay } from '../policy/replay.ts';
@@ -50,6 +51,7 @@ export function definePolicy(command: Command, terminal: Terminal): void {
     .addOption(buildJsonOption())
     .action((options: { config?: string; json?: true }) => reloadPolicy(options, terminal));
   addExamples(reload, [['customshouse policy reload', '']]);
+  definePolicyDraft(command, terminal);
   definePolicyTest(command, terminal);
   definePolicyLint(command, terminal);
   definePolicyExplain(command, terminal);
@@ -57,6 +59,7 @@ export function definePolicy(command: Command, terminal: Terminal): void {
   addExamples(command, [
     ['customshouse policy evaluate --boundary input --data-tag secret.credential', 'block'],
     ['customshouse policy reload', 'after an edit'],
+    ['customshouse policy draft --from mcp tools.json', 'contracts for a server’s tools'],
     ['customshouse policy test', 'the cases next to the policies'],
     ['customshouse policy lint', 'rules that never match'],
     ['customshouse policy explain evt_0123456789abcdef01234567', 'why a decision is what it is'],

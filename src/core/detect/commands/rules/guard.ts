@@ -45,10 +45,12 @@ export const guardRules: readonly CommandRule[] = [
       'journalctl -u service | grep svc_link_',
       'curl -H "x-service-user: admin" http://127.0.0.1:8000/v1/audit/query -d "{}"',
       'service init --force',
+      'customshouse policy draft --from mcp tools.json --out=drafts/tools.yaml',
     ],
     misses: [
       'service approvals list',
       'service policy lint',
+      'service policy draft --from traffic',
       'service init',
       './service logs --last 1h',
       'service nginx restart',
