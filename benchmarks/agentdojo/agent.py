@@ -21,7 +21,7 @@ from agentdojo.attacks.attack_registry import load_attack
 from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suites
 from agentdojo.types import text_content_block_from_string
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
 VERSION = "v1.1"
@@ -206,10 +206,25 @@ def load_attacks(suite, templates):
     return attacks
 
 
+def list_tools(suites):
+    """Returns the tools as an MCP server lists them: descriptions and schemas from the types of the functions, and nothing of a task."""
+    tools = {tool.name: tool for suite in suites for tool in suite.tools}
+    return [
+        {
+            "name": tool.name,
+            "description": tool.full_docstring,
+            "inputSchema": tool.parameters.model_json_schema(),
+            "outputSchema": TypeAdapter(tool.return_type).json_schema(),
+        }
+        for _, tool in sorted(tools.items())
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--url")
     parser.add_argument("--key")
+    parser.add_argument("--list-tools", action="store_true")
     parser.add_argument("--suites", required=True)
     parser.add_argument("--templates", required=True)
     parser.add_argument("--every", type=int, default=1)
@@ -218,6 +233,9 @@ def main():
     # The loader in C reads the same environments ten times as fast.
     yaml.safe_load = lambda text: yaml.load(text, yaml.CSafeLoader)
     suites = [suite for name, suite in sorted(get_suites(VERSION).items()) if name in options.suites.split(",")]
+    if options.list_tools:
+        print(json.dumps({"tools": list_tools(suites)}))
+        return
     attacks = {suite.name: load_attacks(suite, options.templates.split(",")) for suite in suites}
     guard = None if options.url is None else Guard(options.url, options.key)
     runs = 0

@@ -10,13 +10,14 @@ export interface GuardRow {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Policies and contracts that were written for these tools, in `rows/`. */
   readonly file?: string;
+  /** The file is what `policy draft` proposes for the tool list, unedited. */
+  readonly is_drafted?: true;
   /** The agent's program marks the prompt as a person's words, with a key that may do so. */
   readonly marks_prompts?: true;
 }
 
 /**
- * Rows that are to come: tasks by a rule from the prompt, and all together; each with the `policy draft` labels as
- * they are, and with edits by hand, whose lines `countLines` counts. A row that reads
+ * Rows that are to come: tasks by a rule from the prompt, and all together. `countLines` counts the lines of a row's file. A row that reads
  * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part will be another program.
  */
 export const GUARD_ROWS: readonly GuardRow[] = [
@@ -33,14 +34,21 @@ export const GUARD_ROWS: readonly GuardRow[] = [
     file: 'origins.yaml',
     marks_prompts: true,
   },
+  {
+    name: 'draft',
+    skills: [],
+    config: { pii_protection: { action: 'flag' } },
+    is_drafted: true,
+    marks_prompts: true,
+  },
 ];
 
 export function readRowFile({ file }: GuardRow): string | null {
   return file === undefined ? null : readFileSync(join(import.meta.dirname, 'rows', file), 'utf8');
 }
 
-/** Counts the lines that an operator wrote, without comments and blank lines. */
-export function countLines(row: GuardRow): number {
-  const lines = (readRowFile(row) ?? '').split('\n').map((line) => line.trim());
+/** Counts the lines of a policy, without comments and blank lines. */
+export function countLines(text: string | null): number {
+  const lines = (text ?? '').split('\n').map((line) => line.trim());
   return lines.filter((line) => line !== '' && !line.startsWith('#')).length;
 }

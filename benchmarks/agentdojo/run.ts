@@ -9,7 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,6 +28,7 @@ const TEMPLATES = [
   'important_instructions',
   'tool_knowledge',
 ];
+const AGENT = join(import.meta.dirname, 'agent.py');
 const COMPONENT = 'benchmark-agentdojo';
 const REQUIREMENTS = ['agentdojo==0.1.35'];
 
@@ -75,9 +76,11 @@ if (!isFromPypi(COMPONENT, REQUIREMENTS) && !installFromPypi(COMPONENT, REQUIREM
   throw new Error(`${REQUIREMENTS.join(', ')} cannot be installed.`);
 if (!values.json) printTitles();
 for (const row of rows) {
-  const runs = await measureRow(row);
-  if (values.json) console.log(JSON.stringify({ row: row.name, lines: countLines(row), ...count(runs) }));
-  else printRow(row, runs);
+  const policy = row.is_drafted === true ? await draftPolicy() : readRowFile(row);
+  const lines = countLines(policy);
+  const runs = await measureRow(row, policy);
+  if (values.json) console.log(JSON.stringify({ row: row.name, lines, ...count(runs) }));
+  else printRow(row, lines, runs);
   if (values.list) listMisses(runs);
 }
 
@@ -88,15 +91,14 @@ function choose(given: string | undefined, known: readonly string[]): readonly s
   return names;
 }
 
-async function measureRow(row: GuardRow): Promise<readonly AgentRun[]> {
+async function measureRow(row: GuardRow, policy: string | null): Promise<readonly AgentRun[]> {
   if (row.skills === null) return runAgent([]);
   const dir = mkdtempSync(join(tmpdir(), 'benchmark-agentdojo-'));
   for (const skill of row.skills) {
     const added = await runProgram([join(root, 'service'), 'skills', 'add', skill, '--yes'], { cwd: dir });
     if (added.code !== 0) throw new Error(added.stdout + added.stderr);
   }
-  const written = readRowFile(row);
-  const files = written === null ? {} : { 'policies/dojo.yaml': written };
+  const files = policy === null ? {} : { 'policies/dojo.yaml': policy };
   const key = row.marks_prompts === true ? randomBytes(24).toString('hex') : null;
   const config = { ...row.config, ...(key !== null && { auth: { api_keys: [describeKey(key)] } }) };
   const service = await startTestService({ dir, config, files, workers: 1 });
@@ -105,6 +107,23 @@ async function measureRow(row: GuardRow): Promise<readonly AgentRun[]> {
   } finally {
     await service.stop();
   }
+}
+
+/** Returns what `policy draft` writes for the tools of the agent. */
+async function draftPolicy(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'benchmark-agentdojo-draft-'));
+  const words = ['--list-tools', '--suites', SUITES.join(','), '--templates', 'direct'];
+  const listed = await runProgram([getPython(), AGENT, ...words]);
+  if (listed.code !== 0) throw new Error(listed.stderr);
+  writeFileSync(join(dir, 'tools.json'), listed.stdout);
+  const command = ['policy', 'draft', '--from', 'mcp', 'tools.json', '--out', 'draft.yaml'];
+  const drafted = await runProgram([join(root, 'service'), ...command], { cwd: dir });
+  if (drafted.code !== 0) throw new Error(drafted.stdout + drafted.stderr);
+  return readFileSync(join(dir, 'draft.yaml'), 'utf8');
+}
+
+function getPython(): string {
+  return join(getPrograms(COMPONENT), 'python');
 }
 
 /** Returns the key's configuration for a program that takes users' prompts. */
@@ -116,10 +135,7 @@ function describeKey(key: string) {
 async function runAgent(words: readonly string[]): Promise<readonly AgentRun[]> {
   const options = ['--suites', suites.join(','), '--templates', templates.join(','), '--every', values.every];
   if (values.thorough) options.push('--thorough');
-  const program = [join(import.meta.dirname, 'agent.py'), ...options, ...words];
-  const child = spawn(join(getPrograms(COMPONENT), 'python'), program, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(getPython(), [AGENT, ...options, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
   const runs: AgentRun[] = [];
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
@@ -186,13 +202,13 @@ function printTitles(): void {
 }
 
 /** Questions and blocks have two numbers: in the user tasks without an attack, and in all runs with one. */
-function printRow(row: GuardRow, runs: readonly AgentRun[]): void {
+function printRow(row: GuardRow, lines: number, runs: readonly AgentRun[]): void {
   const { attacks, pairs, finished, tasks, clean, attacked, ms_per_run } = count(runs);
   const both = (key: keyof typeof clean) => `${clean[key]} + ${attacked[key]}`;
   console.log(
     [
       row.name.padEnd(10),
-      String(countLines(row)).padStart(6),
+      String(lines).padStart(6),
       `${attacks} of ${pairs}`.padStart(16),
       `${finished} of ${tasks}`.padStart(17),
       both('asked').padStart(12),

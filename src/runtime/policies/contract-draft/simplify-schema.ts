@@ -104,30 +104,40 @@ function isShortScalar(value: Json | undefined): boolean {
 
 function pickParts(schema: JsonObject, depth: number, reading: Reading): JsonObject {
   const picked: Record<string, Json> = {};
-  const properties = asObject(schema.properties);
-  if (properties !== null) {
-    const named = Object.entries(properties).filter(([name]) => name !== '' && name.length <= NAME_UNITS_MAX);
-    picked.properties = Object.fromEntries(
-      named.map(([name, each]) => [name, simplify(asObject(each) ?? {}, depth + 1, reading)]),
-    );
+  const written = asObject(schema.properties);
+  const properties = simplifyMembers(written ?? {}, depth, reading);
+  if (written !== null) {
+    picked.properties = properties;
     const required = Array.isArray(schema.required) ? schema.required : [];
-    const known = [...new Set(required)].filter(
-      (name): name is string =>
-        typeof name === 'string' && Object.hasOwn(properties, name) && name.length <= NAME_UNITS_MAX,
-    );
+    const known = [...new Set(required)].filter((name) => Object.hasOwn(properties, String(name)));
     if (known.length > 0) picked.required = known;
   }
   const items = asObject(schema.items);
   if (items !== null) picked.items = simplify(items, depth + 1, reading);
   const others = asObject(schema.additionalProperties);
   if (others !== null) picked.additionalProperties = simplify(others, depth + 1, reading);
-  else if (
-    schema.additionalProperties === false &&
-    schema.allOf === undefined &&
-    schema.patternProperties === undefined
-  )
+  else if (schema.additionalProperties === false && isClosed(schema, properties))
     picked.additionalProperties = false;
   return picked;
+}
+
+/** Simplifies members until the limit. A contract's others follow `flow.others`. */
+function simplifyMembers(members: JsonObject, depth: number, reading: Reading): JsonObject {
+  const simple: [string, Json][] = [];
+  for (const [name, each] of Object.entries(members)) {
+    if (reading.schemas >= SCHEMAS_MAX) break;
+    if (name === '' || name.length > NAME_UNITS_MAX) continue;
+    simple.push([name, simplify(asObject(each) ?? {}, depth + 1, reading)]);
+  }
+  return Object.fromEntries(simple);
+}
+
+/** Returns whether the kept members are all that there may be. */
+function isClosed({ properties, allOf, patternProperties }: JsonObject, kept: JsonObject): boolean {
+  const members = Object.keys(asObject(properties) ?? {});
+  return (
+    allOf === undefined && patternProperties === undefined && members.length === Object.keys(kept).length
+  );
 }
 
 /**
@@ -145,9 +155,9 @@ function mergeAlternatives(
     ...listSchemas(schema.anyOf),
     ...(schema.anyOf === undefined ? listSchemas(schema.oneOf) : []),
   ].map((each) => simplify(each, depth + 1, reading));
-  const one = all.length === 1 ? all[0]! : {};
-  const merged: JsonObject = { ...one, ...written };
-  const more = all.length > 1 ? { allOf: all } : {};
+  const isMerged = all.length === 1 && written.properties === undefined;
+  const merged: JsonObject = isMerged ? { ...all[0], ...written } : written;
+  const more = all.length > 0 && !isMerged ? { allOf: all } : {};
   const others = any.filter((each) => each.type !== 'null');
   const only = others[0];
   if (others.length === 1 && any.length === 2 && typeof only?.type === 'string' && !hasMembers(only))
