@@ -66,7 +66,7 @@ test('a program is asked for its tools, which are drafted', async () => {
   const { code, stdout, stderr } = await draft(['--from', 'mcp', '--prefix', 'mcp__post__', ...command], env);
   assert.equal(code, 0, stderr);
   assert.ok(!`${stdout}${stderr}`.includes(ESCAPE) && !stdout.includes('evil'));
-  assert.match(stdout, /# who receives it: only the person or your contacts/);
+  assert.match(stdout, /# who receives it: only the person, or people in your address books/);
   assert.match(stderr, /^2 contracts drafted\. Next:\n {2}1\. /);
   const { contracts } = await assertValid(stdout);
   assert.deepEqual(

@@ -29,7 +29,7 @@ const HEADS: readonly RoleWords[] = [
   {
     role: 'text',
     words: listWords(
-      'body content text message subject title description summary comment note caption html markdown reason greeting bio agenda headline prompt instruction',
+      'body content text message subject title description summary comment note caption html markdown reason greeting bio agenda headline prompt instruction location venue place city country',
     ),
   },
   {

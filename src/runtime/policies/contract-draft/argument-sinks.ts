@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Label } from '../../../core/types/index.ts';
 import { type ArgumentRole, asObject, findArgumentRole } from './argument-roles.ts';
-import { isIrreversibleVerb, listIntentWords } from './intent-words.ts';
+import { isCreatingVerb, isIrreversibleVerb, listIntentWords } from './intent-words.ts';
 import type { SourceKind } from './source-kinds.ts';
 import type { DraftReason, ToolDescription } from './tool-description.ts';
 import { hasWord, listWords, readWords } from './words.ts';
@@ -32,8 +32,13 @@ const MONEY = listWords(
 /** Content that others outside the organisation read. */
 const LEAVING_KINDS = ['mail', 'chat', 'reviews', 'web', 'ticket'];
 
-/** Labels for people and places that a message may go to. */
-const ADDRESS_LABELS: readonly Label[] = ['trusted.contacts'];
+/** Labels for people that money may go to, and for those that a message may go to. */
+const PAYEE_LABELS: readonly Label[] = ['trusted.contacts'];
+const ADDRESS_LABELS: readonly Label[] = ['trusted.contacts', 'trusted.members'];
+
+/** Arguments for places in a workspace, and the labels for those. */
+const PLACES = listWords('channel room');
+const PLACE_LABELS: readonly Label[] = ['own', 'trusted.chat'];
 
 const GENERAL: readonly Label[] = ['user', 'own', 'trusted', 'trivial'];
 
@@ -55,7 +60,8 @@ type NamedRoles = readonly (readonly [name: string, role: ArgumentRole])[];
 function draftWritingSinks(input: SinkInput, roles: NamedRoles): SinkDraft {
   const { tool, kind } = input;
   const has = (...wanted: readonly ArgumentRole[]) => roles.some(([, role]) => wanted.includes(role));
-  const hasEgress = has('destination', 'url') || kind.is_open || LEAVING_KINDS.includes(kind.name);
+  const isLeaving = kind.is_open || LEAVING_KINDS.includes(kind.name);
+  const hasEgress = has('destination', 'url') || (isLeaving && has('text', 'query', 'path', 'other'));
   const isMoney = hasWord(readWords(tool.name), MONEY) || (kind.name === 'bank' && has('amount'));
   const situation = { ...input, has_egress: hasEgress, is_money: isMoney };
   const sinks = buildSinks(roles, input, (role, name) => getWritingTerms(role, name, situation));
@@ -63,7 +69,7 @@ function draftWritingSinks(input: SinkInput, roles: NamedRoles): SinkDraft {
     tool.hints.destroys === true ||
     isIrreversibleVerb(tool.name) ||
     has('destination', 'credential', 'permission');
-  const intent = isIrreversible ? listIntentWords(tool.name) : [];
+  const intent = isIrreversible ? listIntentWords(tool.name, isMoney) : [];
   const others: DraftReason = {
     place: ['flow', 'others'],
     reason: 'arguments that the contract does not name',
@@ -147,7 +153,7 @@ interface WritingSituation extends SinkInput {
 }
 
 function getWritingTerms(role: ArgumentRole, name: string, situation: WritingSituation): Terms {
-  const { has_egress, is_money, given, kind, schema } = situation;
+  const { has_egress, is_money, given, kind, schema, tool } = situation;
   if (role === 'credential') return { any_of: ['user'], reason: 'a secret: only the person' };
   if (role === 'permission')
     return { any_of: ['user'], reason: 'who may do what from now on: only the person' };
@@ -163,6 +169,8 @@ function getWritingTerms(role: ArgumentRole, name: string, situation: WritingSit
         }
       : { any_of: ['user', 'own', 'trusted'], reason: 'an amount' };
   }
+  if (role === 'text' && kind.writers === 'people' && !has_egress)
+    return { any_of: [...GENERAL, 'unknown'], reason: 'said of a person: none of a stranger' };
   if (role === 'text' || role === 'query') return getTextTerms(has_egress);
   if (role === 'date')
     return {
@@ -171,23 +179,33 @@ function getWritingTerms(role: ArgumentRole, name: string, situation: WritingSit
     };
   if (role === 'identifier') return { any_of: GENERAL, reason: 'says which object' };
   if (role === 'choice') return { any_of: GENERAL, reason: 'one of a list' };
-  if (role === 'path') return { any_of: GENERAL, reason: 'says which file' };
+  if (role === 'path') {
+    const isNew = readWords(name).endsWith('filename') && isCreatingVerb(tool.name);
+    return isNew
+      ? { any_of: [...GENERAL, 'unknown'], reason: 'a new name: also one that the model writes' }
+      : { any_of: GENERAL, reason: 'says which file' };
+  }
   const type = asObject(asObject(schema?.properties)?.[name])?.type;
   return { any_of: GENERAL, reason: type === 'string' ? 'its role is not known: check it' : 'a value' };
 }
 
-function getDestinationTerms(name: string, { given, is_money, kind, schema }: WritingSituation): Terms {
-  const places = kind.name === 'chat' && !is_money ? ['trusted.chat'] : [];
-  const known = [...ADDRESS_LABELS, ...places].filter((label) => given.includes(label));
-  const subject = is_money ? 'who receives money' : 'who receives it';
-  const whom = known.includes('trusted.contacts') ? 'only the person or your contacts' : 'only the person';
+function getDestinationTerms(name: string, { given, is_money, schema }: WritingSituation): Terms {
+  const words = readWords(name);
+  const isPlace = !is_money && hasWord(words, PLACES);
+  const labels = isPlace ? PLACE_LABELS : is_money ? PAYEE_LABELS : ADDRESS_LABELS;
+  const known = labels.filter((label) => label === 'own' || given.includes(label));
   const isList =
     asObject(asObject(schema?.properties)?.[name])?.type === 'string' && /s$|^(?:to|cc|bcc)$/i.test(name);
-  return {
-    any_of: ['user', ...known],
-    ...(isList && { type: 'addresses' as const }),
-    reason: `${subject}: ${whom}`,
-  };
+  const type = isList ? { type: 'addresses' as const } : {};
+  if (isPlace)
+    return {
+      any_of: ['user', ...known],
+      ...type,
+      reason: 'where it goes: only a place that the person names or your members made',
+    };
+  const subject = is_money ? 'who receives money' : 'who receives it';
+  const whom = known.length > 0 ? 'only the person, or people in your address books' : 'only the person';
+  return { any_of: ['user', ...known], ...type, reason: `${subject}: ${whom}` };
 }
 
 function getTextTerms(hasEgress: boolean): Terms {

@@ -148,8 +148,39 @@ test('a list at the root and keys of a map have labels', () => {
     { name: 'get_users', outputSchema: { type: 'array', items: string } },
     { name: 'get_prices', outputSchema: { type: 'object', additionalProperties: { type: 'number' } } },
   ]);
-  assert.deepEqual(people.emits.labels, { '[]': 'trusted.contacts' });
+  assert.deepEqual(people.emits.labels, { '[]': 'trusted.members' });
   assert.deepEqual(prices.emits.labels, { '@keys': 'trusted.records', '*': 'trusted.records' });
+});
+
+test('only an address book that is read gives trusted people', () => {
+  const card = { type: 'array', items: object({ email: string, notes: string, title: string }) };
+  const [book, invite, shops, priced] = draft([
+    { name: 'search_contacts_by_email', outputSchema: card },
+    { name: 'add_user', outputSchema: card },
+    { name: 'get_opening_hours', description: 'Of our contacts and users.', outputSchema: card },
+    {
+      name: 'get_contact_data_for_shops',
+      outputSchema: { type: 'object', additionalProperties: string },
+    },
+  ]);
+  assert.deepEqual(book.emits.labels, { '[].email': 'trusted.contacts' });
+  assert.equal(invite.emits, undefined);
+  assert.equal(shops.emits.labels, undefined);
+  assert.equal(priced.emits.labels, undefined);
+});
+
+test('lists of users receive messages, and no money', () => {
+  const inputSchema = object({ recipient: string, room: string });
+  const [message, money] = draft([
+    { name: 'send_message', inputSchema },
+    { name: 'send_money', inputSchema },
+    { name: 'list_users', outputSchema: { type: 'array', items: string } },
+    { name: 'list_channels', outputSchema: { type: 'array', items: string } },
+  ]);
+  assert.deepEqual(message.flow.arguments.recipient.any_of, ['user', 'trusted.members']);
+  assert.deepEqual(message.flow.arguments.room.any_of, ['user', 'own', 'trusted.chat']);
+  assert.deepEqual(money.flow.arguments.recipient.any_of, ['user']);
+  assert.ok(message.flow.intent.includes('tell') && !money.flow.intent.includes('tell'));
 });
 
 test('hints of a server only make a tool stricter', () => {
@@ -222,7 +253,7 @@ test('texts from outside never become YAML or a comment', () => {
   }));
   const contracts = draft(tools);
   assert.deepEqual(
-    contracts.map(({ tool_name }) => tool_name),
+    contracts.map((each: JsonObject) => each.tool_name),
     names,
   );
   const read = readToolList(tools as unknown as Json, { server: hostile, toCallName: (name) => name });

@@ -2,6 +2,7 @@ import { readToolEffect } from '../../../core/policy/tool-effect.ts';
 import { covers } from '../../../core/tags.ts';
 import type { JsonObject, Label } from '../../../core/types/index.ts';
 import { draftSinks, type SinkDraft } from './argument-sinks.ts';
+import { isRemovingVerb } from './intent-words.ts';
 import { labelResult, type ResultDraft } from './result-labels.ts';
 import {
   buildOwnResolver,
@@ -40,7 +41,7 @@ export function draftContracts(
   { given = [], resolve }: DraftOptions = {},
 ): readonly DraftedContract[] {
   const readings = tools.map((tool) => readTool(tool, resolve));
-  const labels = readings.flatMap(({ result }) => [...result.labels.values()]);
+  const labels = readings.flatMap(({ result }) => [result.origin ?? '', ...result.labels.values()]);
   const trusted = labels.filter(
     (label): label is Label => typeof label === 'string' && covers('trusted', label),
   );
@@ -69,8 +70,9 @@ function draftContract(
   given: readonly Label[],
 ): DraftedContract {
   const sinks = draftSinks({ tool, kind, schema, is_writing, given });
-  const store: Label = 'trusted.contacts';
-  const isStore = is_writing && kind.writers === 'people' && given.includes(store);
+  const store: Label = `trusted.${kind.name}`;
+  const isStore =
+    is_writing && !isRemovingVerb(tool.name) && kind.writers === 'people' && given.includes(store);
   const { observed } = tool;
   const emits = buildEmits(result, tool);
   const contract: JsonObject = {

@@ -1,8 +1,27 @@
 import { splitToolName } from '../../../core/policy/tool-effect.ts';
 import { listWords } from './words.ts';
 
+interface Act {
+  readonly verbs: readonly string[];
+  readonly words: readonly string[];
+}
+
+const PAYING: Act = {
+  verbs: listWords('pay transfer wire withdraw refund charge'),
+  words: listWords(
+    'pay paying payment payments transfer send wire withdraw refund reimburse settle charge bill',
+  ),
+};
+
+const SENDING: Act = {
+  verbs: listWords('send reply forward email mail message notify'),
+  words: listWords(
+    'send sending reply respond forward email e-mail mail message write tell text notify inform let answer post share publish transfer',
+  ),
+};
+
 /** Acts with the words in which a person asks for them. A word may be in several rows. */
-const ACTS: readonly { readonly verbs: readonly string[]; readonly words: readonly string[] }[] = [
+const ACTS: readonly Act[] = [
   {
     verbs: listWords('delete remove erase clear drop purge destroy trash'),
     words: listWords(
@@ -13,18 +32,8 @@ const ACTS: readonly { readonly verbs: readonly string[]; readonly words: readon
     verbs: listWords('cancel terminate abort'),
     words: listWords('cancel cancelling cancellation abort terminate stop end'),
   },
-  {
-    verbs: listWords('pay transfer wire withdraw refund charge'),
-    words: listWords(
-      'pay paying payment payments transfer send wire withdraw refund reimburse settle charge bill',
-    ),
-  },
-  {
-    verbs: listWords('send reply forward email mail message notify'),
-    words: listWords(
-      'send sending reply respond forward email e-mail mail message write tell text notify inform let answer transfer',
-    ),
-  },
+  PAYING,
+  SENDING,
   {
     verbs: listWords('post publish tweet comment announce'),
     words: listWords('post posting publish share announce send write comment message'),
@@ -70,6 +79,14 @@ const ACTS: readonly { readonly verbs: readonly string[]; readonly words: readon
   },
 ];
 
+/** Returns whether a name's verb takes something away, and so writes no value. */
+export function isRemovingVerb(toolName: string): boolean {
+  const verb = findVerb(toolName);
+  return verb !== null && ACTS[0]!.verbs.concat(REMOVING).includes(verb);
+}
+
+const REMOVING = listWords('cancel revoke ban block kick kill disable deactivate deny');
+
 /** Verbs for acts that cannot be undone. */
 const IRREVERSIBLE = new Set(
   listWords(
@@ -83,14 +100,15 @@ export function isIrreversibleVerb(toolName: string): boolean {
   return verb !== null && IRREVERSIBLE.has(verb);
 }
 
-/** Returns the words of which a person's request for the tool has one; empty if its verb is not known. */
-export function listIntentWords(toolName: string): readonly string[] {
+/**
+ * Returns the words of which a person's request for the tool has one; empty if its verb is not known. To send money is asked for in
+ * other words than to send a letter.
+ */
+export function listIntentWords(toolName: string, isMoney: boolean): readonly string[] {
   const verb = findVerb(toolName);
-  return [
-    ...new Set(
-      ACTS.filter(({ verbs }) => verb !== null && verbs.includes(verb)).flatMap(({ words }) => words),
-    ),
-  ];
+  const acts = ACTS.filter(({ verbs }) => verb !== null && verbs.includes(verb));
+  const isPaying = isMoney && acts.some((act) => act === SENDING || act === PAYING);
+  return [...new Set((isPaying ? [PAYING] : acts).flatMap(({ words }) => words))];
 }
 
 /** Returns whether a tool makes something new, to which it gives an identifier. */
@@ -101,7 +119,7 @@ export function isCreatingVerb(toolName: string): boolean {
 
 const CREATING = new Set(
   listWords(
-    'create make add append insert register send reply forward post publish book reserve schedule upload import copy buy purchase order open submit pay transfer invite save',
+    'create make add register send reply forward post publish book reserve schedule upload import copy buy purchase order open submit pay transfer invite save',
   ),
 );
 

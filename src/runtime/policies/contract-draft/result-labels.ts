@@ -10,10 +10,11 @@ import { getHead, hasWord, listWords, readWords } from './words.ts';
 const LABELS_MAX = 200;
 const DEPTH_MAX = 12;
 
-/** Words for texts that people write freely, in an address book too. */
-const FREE_TEXT = listWords(
-  'body content text message description comment note bio html markdown summary reason caption about greeting information info',
+/** Fields of an address book that people are named and reached by. Notes and all else are free text. */
+const CARD_FIELDS = listWords(
+  'name firstname lastname surname nickname handle username email mail phone mobile fax address iban account user member employee colleague payee beneficiary people person department',
 );
+const FREE_TEXT = listWords('body content text message description comment note bio info information about');
 
 /** Identifiers that a service makes. A `reference` or a `slug` often repeats what a stranger wrote. */
 const MADE_IDENTIFIERS = listWords('id identifier uuid guid sha hash number index');
@@ -44,9 +45,12 @@ type FieldLabel = Label | { readonly own: 'generated' };
 interface LabelReading {
   readonly tool: ToolDescription;
   readonly kind: SourceKind;
+  readonly is_writing: boolean;
   readonly is_created: boolean;
   readonly labels: Map<string, FieldLabel>;
   readonly reasons: DraftReason[];
+  /** The reason to trust a result that is one value. */
+  whole: string | null;
 }
 
 /** Proposes where the values of a result come from. @param schema simplified; `null` if the server states none */
@@ -59,14 +63,16 @@ export function labelResult(
   const reading: LabelReading = {
     tool,
     kind,
+    is_writing: isWriting,
     is_created: isWriting && isCreatingVerb(tool.name),
     labels: new Map(),
     reasons: [],
+    whole: null,
   };
   if (schema !== null && !kind.is_open) readPlace(schema, { path: '', name: null, depth: 0 }, reading);
-  const isPlain = reading.labels.size === 0;
-  const origin = isPlain && isWriting ? null : `untrusted.${kind.name}`;
-  const reason = describeOrigin(kind, schema);
+  const isBare = reading.labels.size === 0 && reading.whole === null && isWriting;
+  const origin = isBare ? null : `${reading.whole === null ? 'untrusted' : 'trusted'}.${kind.name}`;
+  const reason = reading.whole ?? describeOrigin(kind, schema);
   return {
     origin,
     labels: reading.labels,
@@ -123,7 +129,7 @@ function addLabel(path: string, label: FieldLabel, reason: string, { labels, rea
 
 /** The keys of a map are names that the keeper gives, if strangers do not write the content. */
 function addKeys({ path }: Place, reading: LabelReading): void {
-  if (reading.kind.writers === 'strangers') return;
+  if (reading.kind.writers !== 'records') return;
   addLabel(
     joinPath(path, KEYS_STEP),
     `trusted.${reading.kind.name}`,
@@ -134,8 +140,12 @@ function addKeys({ path }: Place, reading: LabelReading): void {
 
 function addLeaf(schema: JsonObject, { path, name }: Place, reading: LabelReading): void {
   const words = name === null ? findObjectWords(reading.tool) : readWords(name);
-  const reason = findTrust(words, schema, path === '', reading.kind);
-  if (reason === null || path === '') return;
+  const reason = findTrust(words, schema, path === '', reading);
+  if (reason === null) return;
+  if (path === '') {
+    reading.whole = reason;
+    return;
+  }
   const isOwn = reading.is_created && reason === IDENTIFIER;
   if (isOwn) addLabel(path, { own: 'generated' }, 'an identifier that this call makes', reading);
   else addLabel(path, `trusted.${reading.kind.name}`, reason, reading);
@@ -148,7 +158,7 @@ function findTrust(
   words: string,
   schema: JsonObject,
   isWhole: boolean,
-  { writers, name }: SourceKind,
+  { kind: { writers, name }, is_writing }: LabelReading,
 ): string | null {
   const role = findOwnRole(words, schema);
   if (role === 'choice') return 'one of a list';
@@ -160,7 +170,10 @@ function findTrust(
   if (name === 'bank' && hasWord(words, ACCOUNTS) && !hasWord(words, OTHER_PARTIES))
     return 'an account that the bank assigns';
   if (isWhole) return null;
-  if (writers === 'people') return hasWord(words, FREE_TEXT) ? null : 'kept in your address book';
+  // A tool that writes may return any object that it changed.
+  if (writers === 'people' && is_writing) return null;
+  if (writers === 'people')
+    return hasWord(words, CARD_FIELDS) && !hasWord(words, FREE_TEXT) ? 'kept in your address book' : null;
   if (writers === 'records')
     return hasWord(getHead(words), ATTRIBUTES) ? 'a fact that the keeper maintains: check it' : null;
   return hasWord(getHead(words), PLACES) ? 'a place that your members name' : null;

@@ -26,9 +26,12 @@ const KINDS: readonly KindRow[] = [
   {
     name: 'contacts',
     writers: 'people',
-    words: listWords(
-      'contact address_book addressbook people person user member employee colleague recipient payee beneficiary attendee participant',
-    ),
+    words: listWords('contact address_book addressbook payee beneficiary'),
+  },
+  {
+    name: 'members',
+    writers: 'people',
+    words: listWords('people person user member employee colleague'),
   },
   {
     name: 'reviews',
@@ -120,15 +123,16 @@ function cutAtPreposition(name: string): readonly string[] {
 
 function findKindRow(tool: ToolDescription): KindRow | null {
   const object = findObjectWords(tool);
-  const words = object.split(' ');
+  const nouns = object.split(' ');
   // The last noun is what the tool is about: the object of `read_channel_messages` is messages.
-  for (let at = words.length - 1; at >= 0; at--) {
-    const row = KINDS.find((each) => hasWord(words[at]!, each.words)) ?? null;
+  for (let at = nouns.length - 1; at >= 0; at--) {
+    const row = KINDS.find(({ words }) => hasWord(nouns[at]!, words)) ?? null;
     if (row !== null) return row;
   }
   const others = [readWords(tool.name), readWords(tool.server ?? ''), readPhrase(tool.description)];
   for (const text of others) {
-    const row = KINDS.find((each) => hasWord(text, each.words));
+    // Only the object itself makes an address book, because that gives more trust than any other kind.
+    const row = KINDS.find(({ writers, words }) => writers !== 'people' && hasWord(text, words));
     if (row !== undefined) return row;
   }
   return null;
