@@ -130,6 +130,8 @@ test('every page answers from both workers with what was decided before', async 
   const { json: draft } = await ask('/v1/dashboard/observe/tools/refund/contract', as('ann'));
   assert.equal(draft.arguments_from, 'approval_requests');
   assert.deepEqual(draft.contract.arguments.properties, { amount: { type: 'number' } });
+  assert.deepEqual(draft.contract.flow.arguments.amount.any_of, ['user']);
+  assert.ok(draft.reasons.some(({ path }: { path: string }) => path === 'flow.arguments.amount'));
   const [incident] = overview.recent_incidents;
   const { json: detail } = await ask(`/v1/dashboard/incidents/${incident.event_id}`, as('ann'));
   assert.equal(detail.explanation_status, 'explained');

@@ -52,7 +52,11 @@ export async function draftContract(
     results_seen: responses.length,
     arguments_from: shape.from,
     observed,
-    contract: { ...contract, description: 'A draft from recorded calls. Check every field.' },
+    contract: {
+      tool_name: toolName,
+      description: 'A draft from recorded calls. Check every field.',
+      ...contract,
+    },
     reasons: reasons.map(({ place, reason }) => ({ path: place.join('.'), reason })),
   };
 }

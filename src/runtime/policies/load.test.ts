@@ -219,6 +219,23 @@ test('excluded documents are reported', async () => {
   assert.equal(lines.length, 2);
 });
 
+test('a contract with private tags alone is reported, and others are not', async () => {
+  const contract = (name: string, tags: string) => `{tool_name: ${name}, emits: {tags: [${tags}]}}`;
+  const contracts = [
+    contract('mail', 'private.mail'),
+    contract('web', 'untrusted.web'),
+    contract('crm', 'private.crm, personal'),
+  ];
+  const dir = await createFolder({
+    'contracts/all.yaml': `version: v1alpha1\ncontracts: [${contracts.join(', ')}]\n`,
+  });
+  const { valid, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} });
+  assert.ok(valid);
+  assert.deepEqual(report(warnings), [
+    'contracts/all.yaml:2: contracts[0]: The contract of `mail` emits source tags only, so they mark the session and do not limit the result. To limit it, add the tags that it may carry.',
+  ]);
+});
+
 test('a reload is refused while the configuration file is gone, also one that came later', async () => {
   const dir = await createFolder({});
   const request = { path: null, cwd: dir, env: {} };
