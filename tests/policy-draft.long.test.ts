@@ -59,14 +59,14 @@ async function assertValid(text: string): Promise<Part> {
   return parse(text);
 }
 
-test('a program is asked for its tools, which are drafted', async () => {
+test('the tools of a program are drafted', async () => {
   writeFileSync(join(folder, 'script.json'), JSON.stringify(script));
   const env = { SCRIPT: join(folder, 'script.json') };
   const command = ['--', process.execPath, SCRIPTED];
   const { code, stdout, stderr } = await draft(['--from', 'mcp', '--prefix', 'mcp__post__', ...command], env);
   assert.equal(code, 0, stderr);
   assert.ok(!`${stdout}${stderr}`.includes(ESCAPE) && !stdout.includes('evil'));
-  assert.match(stdout, /# who receives it: only the person, or people in your address books/);
+  assert.match(stdout, /# who receives it: only the person, or your contacts and members/);
   assert.match(stderr, /^2 contracts drafted\. Next:\n {2}1\. /);
   const { contracts } = await assertValid(stdout);
   assert.deepEqual(

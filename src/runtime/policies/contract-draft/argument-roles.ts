@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../core/types/index.ts';
 import { getHead, hasWord, listWords, readPhrase, readWords } from './words.ts';
 
-/** What an argument is for. The order is that of strictness: an object gets the first role among its members. */
+/** The purpose of an argument. The order is that of strictness: an object gets the first role among its members. */
 export const ROLES = [
   'credential',
   'permission',

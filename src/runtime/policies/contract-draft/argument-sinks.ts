@@ -204,7 +204,7 @@ function getDestinationTerms(name: string, { given, is_money, schema }: WritingS
       reason: 'where it goes: only a place that the person names or your members made',
     };
   const subject = is_money ? 'who receives money' : 'who receives it';
-  const whom = known.length > 0 ? 'only the person, or people in your address books' : 'only the person';
+  const whom = known.length > 0 ? 'only the person, or your contacts and members' : 'only the person';
   return { any_of: ['user', ...known], ...type, reason: `${subject}: ${whom}` };
 }
 

@@ -79,7 +79,7 @@ const ACTS: readonly Act[] = [
   },
 ];
 
-/** Returns whether a name's verb takes something away, and so writes no value. */
+/** Returns whether a name's verb removes something, and so writes no value. */
 export function isRemovingVerb(toolName: string): boolean {
   const verb = findVerb(toolName);
   return verb !== null && ACTS[0]!.verbs.concat(REMOVING).includes(verb);
@@ -101,8 +101,8 @@ export function isIrreversibleVerb(toolName: string): boolean {
 }
 
 /**
- * Returns the words of which a person's request for the tool has one; empty if its verb is not known. To send money is asked for in
- * other words than to send a letter.
+ * Returns the words of which a person's request for the tool has one; empty if its verb is not known. People ask for
+ * a payment in other words than for a letter.
  */
 export function listIntentWords(toolName: string, isMoney: boolean): readonly string[] {
   const verb = findVerb(toolName);

@@ -142,7 +142,7 @@ function isClosed({ properties, allOf, patternProperties }: JsonObject, kept: Js
 
 /**
  * Adds alternatives. `oneOf` becomes `anyOf`, because two parts that were left out may make alternatives alike. One
- * alternative beside `null`, which is how optional values are written, becomes a type.
+ * alternative with `null`, which is how optional values are written, becomes a type.
  */
 function mergeAlternatives(
   written: Record<string, Json>,

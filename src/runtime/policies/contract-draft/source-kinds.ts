@@ -2,7 +2,7 @@ import { splitToolName } from '../../../core/policy/tool-effect.ts';
 import type { ToolDescription } from './tool-description.ts';
 import { hasWord, listWords, readPhrase, readWords } from './words.ts';
 
-/** Where a tool's content comes from. */
+/** The source of a tool's content. */
 export interface SourceKind {
   /** Second part of its labels: `untrusted.mail`, `trusted.mail`. */
   readonly name: string;
