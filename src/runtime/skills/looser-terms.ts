@@ -1,4 +1,11 @@
-import { foldCase, isCoveredBy, isFactTag, isSourceTag, listLimitingTags, matchesAny } from '../../core/tags.ts';
+import {
+  foldCase,
+  isCoveredBy,
+  isFactTag,
+  isSourceTag,
+  listLimitingTags,
+  matchesAny,
+} from '../../core/tags.ts';
 import {
   type AgentIdentity,
   type Policy,
