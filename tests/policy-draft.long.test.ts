@@ -200,7 +200,7 @@ test('recorded calls are drafted, each tool with its agents', async () => {
       ),
     );
     assert.equal((await json('--tool', 'list_mails')).contracts.length, 1);
-    assert.match(await json('--tool', 'never_called'), /no tools to draft/);
+    assert.match((await json('--tool', 'never_called')).error, /no tools to draft/);
     const { stdout } = await draft(['--from', 'traffic'], {}, service.dir);
     await assertValid(stdout);
   } finally {

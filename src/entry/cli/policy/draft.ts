@@ -35,7 +35,7 @@ export function definePolicyDraft(parent: Command, terminal: Terminal): void {
     .argument('[source...]', 'a file, a URL, a configured MCP server, or after `--` a command')
     .summary('propose contracts from tool lists, API documents or recorded calls')
     .description(
-      'Propose a contract for each tool: where its results come from, and where the values of its arguments must come from. The words of names and the schemas decide, without a model; each line has its reason as a comment. Nothing is activated. Check every line, and save the draft below contracts/.\n' +
+      'Propose a contract for each tool: where its results come from, and where the values of its arguments must come from. The words of names and the schemas decide, without a model; each line has its reason as a comment. Check every line before you save the draft below contracts/, where a running service loads it.\n' +
         '`--from mcp` reads a file with an answer to `tools/list`, or asks a server; `--from openapi` reads a document of version 3.0 or 3.1; `--from traffic` reads the audit log. A draft has at most 1,000 tools; a source has at most 10 MiB.',
     )
     .addOption(
@@ -58,7 +58,7 @@ export function definePolicyDraft(parent: Command, terminal: Terminal): void {
   addExamples(command, [
     ['customshouse policy draft --from mcp tools.json', 'a saved answer to tools/list'],
     ['customshouse policy draft --from mcp -- npx -y some-server', 'a program that is started once'],
-    ['customshouse policy draft --from openapi api.yaml --out contracts/api.yaml', 'an HTTP API'],
+    ['customshouse policy draft --from openapi api.yaml --out drafts/api.yaml', 'an HTTP API'],
     ['customshouse policy draft --from traffic --since 7d', 'tools that agents called'],
   ]);
 }
