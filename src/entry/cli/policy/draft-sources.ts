@@ -102,7 +102,11 @@ async function queryServer(
   try {
     const parts = { version: getPackageVersion(), env: terminal.env, stderr: 'ignore' as const };
     const { tools, toPolicyName } = await queryTools(target, parts);
-    return { answer: tools as unknown as Json, toPolicyName, server: configured?.name ?? null };
+    return {
+      answer: JSON.parse(JSON.stringify(tools)) as Json,
+      toPolicyName,
+      server: configured?.name ?? null,
+    };
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ServerFailure') throw error;
     throw new CommandFailure(

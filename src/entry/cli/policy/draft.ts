@@ -18,7 +18,7 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { DraftedContract } from '../../../runtime/policies/contract-draft/tool-description.ts';
-import type { SourceOptions } from './draft-sources.ts';
+import { readDraftSource, type SourceOptions } from './draft-sources.ts';
 
 const SOURCES: readonly SourceOptions['from'][] = ['mcp', 'openapi', 'traffic'];
 
@@ -78,8 +78,7 @@ async function draftPolicy(
   options: DraftOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const [{ readDraftSource }, { draftContracts }, { formatDraft }] = await Promise.all([
-    import('./draft-sources.ts'),
+  const [{ draftContracts }, { formatDraft }] = await Promise.all([
     import('../../../runtime/policies/contract-draft/draft-contracts.ts'),
     import('../../../runtime/policies/contract-draft/format-draft.ts'),
   ]);

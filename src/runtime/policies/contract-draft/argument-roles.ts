@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../../core/types/index.ts';
-import { getHead, hasWord, listWords, readPhrase, readWords } from './words.ts';
+import { getHead, hasWord, listWords, readNameWords, readPhrase } from './words.ts';
 
 /** The purpose of an argument. The order is that of strictness: an object gets the first role among its members. */
-export const ROLES = [
+export const ARGUMENT_ROLES = [
   'credential',
   'permission',
   'destination',
@@ -17,7 +17,7 @@ export const ROLES = [
   'text',
 ] as const;
 
-export type ArgumentRole = (typeof ROLES)[number];
+export type ArgumentRole = (typeof ARGUMENT_ROLES)[number];
 
 interface RoleWords {
   readonly role: ArgumentRole;
@@ -112,12 +112,12 @@ export function findArgumentRole(name: string, schema: JsonObject | null): Argum
   if (members.length === 0) return own;
   const named = own === 'other' ? [] : [own];
   const roles = [...named, ...members.map(([key, each]) => findOwnRole(key, each))];
-  return ROLES.find((role) => roles.includes(role))!;
+  return ARGUMENT_ROLES.find((role) => roles.includes(role))!;
 }
 
 /** Returns the role that a name and a schema show, without the members of an object. */
 export function findOwnRole(name: string, schema: JsonObject | null): ArgumentRole {
-  const words = readWords(name);
+  const words = readNameWords(name);
   const item = asObject(schema?.items) ?? schema;
   const format = typeof item?.format === 'string' ? FORMATS[item.format.toLowerCase()] : undefined;
   const named = findNamedRole(words);

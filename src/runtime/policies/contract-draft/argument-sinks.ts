@@ -3,7 +3,7 @@ import { type ArgumentRole, asObject, findArgumentRole } from './argument-roles.
 import { isCreatingVerb, isIrreversibleVerb, listIntentWords } from './intent-words.ts';
 import type { SourceKind } from './source-kinds.ts';
 import type { DraftReason, ToolDescription } from './tool-description.ts';
-import { hasWord, listWords, readWords } from './words.ts';
+import { hasWord, listWords, readNameWords } from './words.ts';
 
 /** The proposed terms on a tool's arguments, and its effects. */
 export interface SinkDraft {
@@ -62,7 +62,7 @@ function draftWritingSinks(input: SinkInput, roles: NamedRoles): SinkDraft {
   const has = (...wanted: readonly ArgumentRole[]) => roles.some(([, role]) => wanted.includes(role));
   const isLeaving = kind.is_open || LEAVING_KINDS.includes(kind.name);
   const hasEgress = has('destination', 'url') || (isLeaving && has('text', 'query', 'path', 'other'));
-  const isMoney = hasWord(readWords(tool.name), MONEY) || (kind.name === 'bank' && has('amount'));
+  const isMoney = hasWord(readNameWords(tool.name), MONEY) || (kind.name === 'bank' && has('amount'));
   const situation = { ...input, has_egress: hasEgress, is_money: isMoney };
   const sinks = buildSinks(roles, input, (role, name) => getWritingTerms(role, name, situation));
   const isIrreversible =
@@ -180,7 +180,7 @@ function getWritingTerms(role: ArgumentRole, name: string, situation: WritingSit
   if (role === 'identifier') return { any_of: GENERAL, reason: 'says which object' };
   if (role === 'choice') return { any_of: GENERAL, reason: 'one of a list' };
   if (role === 'path') {
-    const isNew = readWords(name).endsWith('filename') && isCreatingVerb(tool.name);
+    const isNew = readNameWords(name).endsWith('filename') && isCreatingVerb(tool.name);
     return isNew
       ? { any_of: [...GENERAL, 'unknown'], reason: 'a new name: also one that the model writes' }
       : { any_of: GENERAL, reason: 'says which file' };
@@ -190,7 +190,7 @@ function getWritingTerms(role: ArgumentRole, name: string, situation: WritingSit
 }
 
 function getDestinationTerms(name: string, { given, is_money, schema }: WritingSituation): Terms {
-  const words = readWords(name);
+  const words = readNameWords(name);
   const isPlace = !is_money && hasWord(words, PLACES);
   const labels = isPlace ? PLACE_LABELS : is_money ? PAYEE_LABELS : ADDRESS_LABELS;
   const known = labels.filter((label) => label === 'own' || given.includes(label));

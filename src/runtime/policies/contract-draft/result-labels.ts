@@ -4,7 +4,7 @@ import { asObject, findOwnRole } from './argument-roles.ts';
 import { isCreatingVerb } from './intent-words.ts';
 import { findObjectWords, type SourceKind } from './source-kinds.ts';
 import type { DraftReason, ToolDescription } from './tool-description.ts';
-import { getHead, hasWord, listWords, readWords } from './words.ts';
+import { getHead, hasWord, listWords, readNameWords } from './words.ts';
 
 /** Labels in one contract, at most. Further fields have the label for the whole result. */
 const LABELS_MAX = 200;
@@ -139,7 +139,7 @@ function addKeys({ path }: Place, reading: LabelReading): void {
 }
 
 function addLeaf(schema: JsonObject, { path, name }: Place, reading: LabelReading): void {
-  const words = name === null ? findObjectWords(reading.tool) : readWords(name);
+  const words = name === null ? findObjectWords(reading.tool) : readNameWords(name);
   const reason = findTrust(words, schema, path === '', reading);
   if (reason === null) return;
   if (path === '') {

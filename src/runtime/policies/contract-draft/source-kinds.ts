@@ -1,6 +1,6 @@
 import { splitToolName } from '../../../core/policy/tool-effect.ts';
 import type { ToolDescription } from './tool-description.ts';
-import { hasWord, listWords, readPhrase, readWords } from './words.ts';
+import { hasWord, listWords, readNameWords, readPhrase } from './words.ts';
 
 /** The source of a tool's content. */
 export interface SourceKind {
@@ -112,7 +112,7 @@ export function findSourceKind(tool: ToolDescription): SourceKind {
 
 /** Returns the words of the object in a tool's name: `unread email` for `get_unread_emails`. */
 export function findObjectWords({ name }: ToolDescription): string {
-  return readWords(cutAtPreposition(name).join('_'));
+  return readNameWords(cutAtPreposition(name).join('_'));
 }
 
 function cutAtPreposition(name: string): readonly string[] {
@@ -129,7 +129,7 @@ function findKindRow(tool: ToolDescription): KindRow | null {
     const row = KINDS.find(({ words }) => hasWord(nouns[at]!, words)) ?? null;
     if (row !== null) return row;
   }
-  const others = [readWords(tool.name), readWords(tool.server ?? ''), readPhrase(tool.description)];
+  const others = [readNameWords(tool.name), readNameWords(tool.server ?? ''), readPhrase(tool.description)];
   for (const text of others) {
     // Only the object itself makes an address book, because that gives more trust than any other kind.
     const row = KINDS.find(({ writers, words }) => writers !== 'people' && hasWord(text, words));

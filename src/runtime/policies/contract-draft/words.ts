@@ -3,7 +3,7 @@ import { splitToolName } from '../../../core/policy/tool-effect.ts';
 const DESCRIPTION_UNITS_MAX = 300;
 
 /** Returns the words of a name in lower case and singular, joined by blanks: `userIds` is `user id`. */
-export function readWords(name: string): string {
+export function readNameWords(name: string): string {
   return splitToolName(name).map(toSingular).join(' ');
 }
 
