@@ -131,7 +131,7 @@ test('every page answers from both workers with what was decided before', async 
   assert.equal(draft.arguments_from, 'approval_requests');
   assert.deepEqual(draft.contract.arguments.properties, { amount: { type: 'number' } });
   assert.deepEqual(draft.contract.flow.arguments.amount.any_of, ['user']);
-  assert.ok(draft.reasons.some(({ path }: { path: string }) => path === 'flow.arguments.amount'));
+  assert.equal(draft.reasons['flow.arguments.amount'], 'money: only the person');
   const [incident] = overview.recent_incidents;
   const { json: detail } = await ask(`/v1/dashboard/incidents/${incident.event_id}`, as('ann'));
   assert.equal(detail.explanation_status, 'explained');

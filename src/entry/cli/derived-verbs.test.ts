@@ -111,6 +111,7 @@ test('an answer within an answer is indented below its name', () =>
     assert.match(stdout, /^arguments_from recorded_calls\n/m);
     assert.match(
       stdout,
-      /^arguments\n {2}type {8}object\n {2}required {4}amount\n {2}properties\n {4}amount\n {6}type {4}integer\n/m,
+      /^arguments\n {2}type {8}object\n {2}properties\n {4}amount\n {6}type {4}integer\n/m,
     );
+    assert.match(stdout, /^flow\.arguments\.amount money: only the person$/m);
   }));

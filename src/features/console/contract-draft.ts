@@ -57,7 +57,7 @@ export async function draftContract(
       description: 'A draft from recorded calls. Check every field.',
       ...contract,
     },
-    reasons: reasons.map(({ place, reason }) => ({ path: place.join('.'), reason })),
+    reasons: Object.fromEntries(reasons.map(({ place, reason }) => [place.join('.') || 'contract', reason])),
   };
 }
 

@@ -123,8 +123,8 @@ export const observeToolContract = defineOperation({
           'One entry of `contracts` in a `v1alpha1` document; `null` if there are no recorded calls in the period.',
       }),
     ),
-    reasons: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() }), {
-      description: 'The reason for each part of the contract, by its path.',
+    reasons: Type.Record(Type.String(), Type.String(), {
+      description: 'The reasons for parts of the contract, by path.',
     }),
   }),
   example: { tool_name: 'send_email', last: '7d' },
