@@ -57,6 +57,7 @@ function buildWaitingRequest(
       arguments_hash: 'sha256:1',
       arguments_masked: '{}',
       arguments_bytes: 2,
+      rule_proposed: 0,
     },
     ...{ rule: 'ask', rules: '[]', reason: 'Approval is needed.', data_tags: '[]', policy_hash: 'sha256:1' },
     ...{

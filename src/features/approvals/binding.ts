@@ -39,6 +39,11 @@ export function buildBinding(crossing: Crossing): ApprovalBinding {
   };
 }
 
+/** Returns whether a content has a number that a double cannot hold exactly. */
+export function hasLongNumbers(content: Content): boolean {
+  return listLongNumbers(content) !== '';
+}
+
 /**
  * Returns the numbers that a double cannot hold exactly, with their paths. Two calls that differ in one of them
  * are different calls, although RFC 8785 writes both alike. Empty for most contents.

@@ -165,6 +165,7 @@ function listFacts(one: ApprovalRecord): [name: string, value: string | null][] 
     ['tenant', one.tenant_id],
     ['rule', one.rules.join(', ')],
     ['reason', one.reason],
+    ...(one.origins ?? []).map((origin): [string, string] => ['from where', origin.sentence]),
     ['data tags', one.data_tags.join(', ')],
     ['asked by', `${one.requested_by} at ${one.requested_at}`],
     ['expires', one.expires_at],
@@ -174,6 +175,14 @@ function listFacts(one: ApprovalRecord): [name: string, value: string | null][] 
       formatVote(vote),
     ]),
     ['used', one.consumed_at],
+    ['grant', one.grant_id],
+    ...one.grants_proposed
+      .slice(1)
+      .map(({ scope, sentence, uses_max, ttl }): [string, string] => [
+        '--grant',
+        `${scope}: ${sentence} ${uses_max} uses, ${ttl}.`,
+      ]),
+    ['proposal', one.rule_proposed ? `customshouse approvals proposal ${one.request_id}` : null],
   ];
 }
 

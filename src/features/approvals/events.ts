@@ -62,6 +62,7 @@ export function buildApprovalEvent(
       approval_status: happening === 'voted' ? 'pending' : happening,
       ...(by.approver !== null && { approver: by.approver }),
       ...(by.comment !== null && { comment: by.comment }),
+      ...(happening === 'approved' && row.grant_id !== null && { grant_id: row.grant_id }),
       phase: `approval_${happening}`,
       rules: parseListColumn(row.rules),
     },

@@ -2,7 +2,12 @@ import type { ApprovalCaller } from '../../runtime/enforcement/approval.ts';
 import { maskComment } from '../../runtime/enforcement/mask-comment.ts';
 import { expireRequest } from './expiry.ts';
 import type { ApprovalsParts } from './parts.ts';
+import type { ApprovalActor } from './events.ts';
+import { findCommonChoice, findGrantChoice, getVoteColumns } from './grant-choice.ts';
+import { parseGrantOffer } from './grant-offer.ts';
+import { findGrant, insertGrant, listGrants, recordGrantChange, revokeGrant } from './grants.ts';
 import { resolveApproval } from './resolve.ts';
+import { buildRuleProposal } from './rule-proposal.ts';
 import {
   type ApprovalRequestRow,
   buildApprovalRecords,
@@ -10,6 +15,7 @@ import {
   listRequestRows,
   lockRequestRow,
   type StoreTransaction,
+  type VoteRow,
 } from './rows.ts';
 import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './transitions.ts';
 import type { ApprovalRecord, Approvals, ApprovalVisibility, TransitionResult, VoteInput } from './types.ts';
@@ -23,7 +29,7 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
   async function buildRecords(rows: readonly ApprovalRequestRow[]): Promise<readonly ApprovalRecord[]> {
     const { db } = await parts.store();
     for (const row of rows) if (hasExpired(row, now_ms())) await expireRequest(row.request_id, parts);
-    return buildApprovalRecords(db, rows, now_ms());
+    return buildApprovalRecords(db, rows, now_ms(), parts.limits);
   }
 
   async function look(requestIds: readonly string[]): Promise<readonly ApprovalRecord[]> {
@@ -48,6 +54,17 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
       runTransition(vote.request_id, may, parts, (trx, row) => countVote(trx, row, vote, parts)),
     cancel: (requestId, caller, may) =>
       runTransition(requestId, may, parts, (trx, row) => cancelOwnRequest(trx, row, caller, parts)),
+    propose: async (requestId) => {
+      const { db } = await parts.store();
+      const found = db.selectFrom('approval_requests').selectAll().where('request_id', '=', requestId);
+      const row = await found.executeTakeFirst();
+      if (row === undefined) return null;
+      const proposal = row.rule_proposed === 1 ? buildRuleProposal(row, parts.policy(), parts.limits) : null;
+      return { subject: row, proposal };
+    },
+    listGrants: (filter) => listGrants(filter, parts),
+    findGrant: (grantId) => findGrant(grantId, parts),
+    revokeGrant: (grantId, callerId, may) => revokeGrant(grantId, callerId, may, parts),
     release: waiting.release,
   };
 }
@@ -82,16 +99,16 @@ async function runTransition(
 async function getRecord(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
-  { now_ms }: ApprovalsParts,
+  { now_ms, limits }: ApprovalsParts,
 ): Promise<ApprovalRecord> {
-  return (await buildApprovalRecords(trx, [row], now_ms()))[0]!;
+  return (await buildApprovalRecords(trx, [row], now_ms(), limits))[0]!;
 }
 
 /** Counts one vote. One denial denies the request; approvals need the configured number. */
 async function countVote(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
-  { vote, caller, approver, comment }: VoteInput,
+  { vote, caller, approver, comment, grant }: VoteInput,
   parts: ApprovalsParts,
 ): Promise<Outcome> {
   if (row.requested_by === caller.id) return 'own_request';
@@ -99,26 +116,51 @@ async function countVote(
     return 'second_factor_required';
   const votes = await trx
     .selectFrom('approval_votes')
-    .select(['caller_id', 'vote'])
+    .selectAll()
     .where('request_id', '=', row.request_id)
     .execute();
   const others = votes.filter(({ caller_id }) => caller_id !== caller.id);
   if (vote === 'approve' && others.length < votes.length) return 'already_voted';
+  const choice = grant === undefined ? null : await findGrantChoice(trx, row, grant, parts);
+  if (typeof choice === 'string') return choice;
   const by = {
     caller_id: caller.id,
     approver: maskComment(approver, parts.policy()),
     comment: maskComment(comment, parts.policy()),
   };
-  const rowValues = { ...by, vote, voted_ms: parts.now_ms() };
+  const rowValues = { ...by, vote, ...getVoteColumns(choice), voted_ms: parts.now_ms() };
   await trx
     .insertInto('approval_votes')
     .values({ request_id: row.request_id, ...rowValues })
     .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(rowValues))
     .execute();
   if (vote === 'deny') return transitionRequest(trx, row, 'denied', by, parts);
-  if (others.length + 1 >= row.min_approvals) return transitionRequest(trx, row, 'approved', by, parts);
+  if (others.length + 1 >= row.min_approvals) {
+    const approvals = [...others, { ...rowValues, request_id: row.request_id }];
+    return approveRequest(trx, row, approvals, by, parts);
+  }
   await emitApprovalEvent(trx, row, 'voted', by, parts);
   return row;
+}
+
+/** Approves a request, and creates the grant on which all approvers agree. */
+async function approveRequest(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  approvals: readonly VoteRow[],
+  by: ApprovalActor,
+  parts: ApprovalsParts,
+): Promise<ApprovalRequestRow> {
+  const offer = parseGrantOffer(row.grant_offer);
+  const choice = findCommonChoice(approvals);
+  const { tool_name } = row;
+  if (choice === null || offer === null || tool_name === null)
+    return transitionRequest(trx, row, 'approved', by, parts);
+  const callers = approvals.map(({ caller_id }) => caller_id);
+  const grant = await insertGrant(trx, { ...row, tool_name }, offer, choice, callers, parts);
+  const approved = await transitionRequest(trx, row, 'approved', by, parts, { grant_id: grant.grant_id });
+  await recordGrantChange(grant, 'approval_grant', by.caller_id, parts);
+  return approved;
 }
 
 /** Returns whether the caller has just proved a second factor. An operator token and the command line have none. */

@@ -4,8 +4,9 @@ import { describeStoreFault } from '../../platform/store/lazy.ts';
 import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { deleteOldRequests, expireRequests } from './expiry.ts';
+import { deleteOldGrants } from './grants.ts';
 import { buildApprovalQueue } from './outbox.ts';
-import { type ApprovalsEnvironment, buildApprovalsParts } from './parts.ts';
+import { type ApprovalsEnvironment, type ApprovalsParts, buildApprovalsParts } from './parts.ts';
 
 const END_MS = 5_000;
 const FORGET_MS = 600_000;
@@ -19,8 +20,13 @@ export function buildApprovalJobs(ground: Ground): readonly MaintenanceJob[] {
   );
   return [
     { name: 'approvals: end what has run out', every_ms: END_MS, run: () => expireRequests(parts) },
-    { name: 'approvals: forget what is old', every_ms: FORGET_MS, run: () => deleteOldRequests(parts) },
+    { name: 'approvals: forget what is old', every_ms: FORGET_MS, run: () => deleteOld(parts) },
   ];
+}
+
+async function deleteOld(parts: ApprovalsParts): Promise<boolean> {
+  const hasMoreGrants = await deleteOldGrants(parts);
+  return (await deleteOldRequests(parts)) || hasMoreGrants;
 }
 
 /** Returns the queue of the outbox that sends to the webhook; none if no webhook is configured. */

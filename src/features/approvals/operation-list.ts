@@ -5,6 +5,7 @@ export {
   dashboardApprovalsDeny,
   dashboardApprovalsDenyMany,
 } from './console-operations.ts';
+export { approvalsGrantsList, approvalsGrantsRevoke, approvalsGrantsShow } from './grant-operations.ts';
 export { approvalsOpen } from './link-operation.ts';
 export {
   approvalsApprove,
@@ -13,3 +14,4 @@ export {
   approvalsList,
   approvalsShow,
 } from './operations.ts';
+export { approvalsProposal } from './proposal-operation.ts';

@@ -1,11 +1,13 @@
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { actionMarksSchema, name } from '../../operations/shapes.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { coversName, listScopeNames, narrowScope } from '../../runtime/access/scope.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approval.ts';
+import { APPROVAL_SCOPES, type ApprovalScope } from './scope-names.ts';
 import { approvalRequests, approvalVotes } from './tables.ts';
-import type { ApprovalRecord, TransitionResult } from './types.ts';
+import type { ApprovalRecord, RequestedGrant, TransitionResult } from './types.ts';
 
 export const approvalRequestIdSchema = Type.String({
   minLength: 1,
@@ -32,6 +34,36 @@ const decisionInput = Type.Object({
   approver_id: Type.Optional({ ...name, description: 'The same as `approver`.' }),
 });
 
+const grantInput = {
+  grant: Type.Optional(
+    Type.Enum(APPROVAL_SCOPES, {
+      description:
+        'Also approves the next equal calls: a scope in `grants_proposed` of the request (default: `once`).',
+    }),
+  ),
+  uses_max: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Calls that the grant covers, at most `approvals.grant_uses_max`. Default: as proposed.',
+    }),
+  ),
+  ttl: Type.Optional(
+    Type.String({
+      pattern: '^[1-9][0-9]{0,4}[smhd]$',
+      maxLength: 6,
+      description: 'Lifetime of the grant, such as `30m`, at most `approvals.grant_ttl_max`. Default: as proposed.',
+    }),
+  ),
+};
+
+const proposedGrantSchema = Type.Object({
+  scope: Type.Enum(APPROVAL_SCOPES),
+  sentence: Type.String({ description: 'The calls that it covers, with argument names and no value.' }),
+  uses_max: Type.Integer(),
+  ttl: Type.Nullable(Type.String({ description: 'Its lifetime; `null` for this one call.' })),
+});
+
 export const approvalRecordSchema = Type.Object({
   ...approvalRequests.schema.properties,
   action_marks: actionMarksSchema,
@@ -39,6 +71,9 @@ export const approvalRecordSchema = Type.Object({
     description: 'The arguments were longer than `approvals.arguments_bytes_max`.',
   }),
   votes: Type.Array(approvalVotes.schema),
+  grants_proposed: Type.Array(proposedGrantSchema, {
+    description: 'An approver’s choices, the narrowest first; empty once the request is not pending.',
+  }),
 });
 
 /** The approval request in the examples: a call that needs one approver. */
@@ -47,6 +82,20 @@ export const approvalExample = {
   action_marks: [],
   arguments_truncated: false,
   votes: [],
+  grants_proposed: [
+    {
+      scope: 'once' as const,
+      sentence: 'This call once, with exactly these arguments.',
+      uses_max: 1,
+      ttl: null,
+    },
+    {
+      scope: 'session' as const,
+      sentence: 'Calls of `issue_refund` by `support-bot` in this session with the same `order`, `amount`, `notify`.',
+      uses_max: 20,
+      ttl: '1h',
+    },
+  ],
 };
 
 const decided = { decided_by: 'operator', decided_at: '2026-01-31T12:01:00.000Z' };
@@ -130,26 +179,30 @@ export const approvalsApprove = defineOperation({
   name: 'approvals_approve',
   summary: 'Approve a request',
   description:
-    'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. Requires an approver other than the requester.',
+    'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. With `grant`, the next equal calls pass too, until the grant ends. Requires an approver other than the requester.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/approve' },
   mcp: { tool: 'approve', read_only: false, destructive: true },
   cli: {
     verb: 'approvals approve',
     arguments: ['request_id'],
-    options: ['approver', 'note', 'comment'],
+    options: ['approver', 'note', 'comment', 'grant', 'uses_max', 'ttl'],
     line: writeOutcome,
-    examples: [['customshouse approvals approve apr_0123456789abcdef01234567 --note "asked her"', '']],
+    examples: [
+      ['customshouse approvals approve apr_0123456789abcdef01234567 --note "asked her"', ''],
+      ['customshouse approvals approve apr_0123456789abcdef01234567 --grant session', 'and the next equal calls'],
+    ],
   },
   permission: 'approvals:decide',
   caller: 'person',
   needs: 'store',
-  input: decisionInput,
+  input: Type.Object({ ...decisionInput.properties, ...grantInput }),
   output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Checked with the customer.' },
   answer: {
     ...approvalExample,
     status: 'approved',
     votes: [{ ...approvalVotes.example, comment: 'Checked with the customer.' }],
+    grants_proposed: [],
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],
@@ -179,6 +232,7 @@ export const approvalsDeny = defineOperation({
     ...approvalExample,
     status: 'denied',
     votes: [{ ...approvalVotes.example, vote: 'deny', comment: 'Not to this address.' }],
+    grants_proposed: [],
     ...decided,
   },
   refusals: ['invalid_request', 'not_found', 'conflict'],
@@ -201,7 +255,7 @@ export const approvalsCancel = defineOperation({
   input: Type.Object({ request_id: approvalRequestIdSchema }),
   output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567' },
-  answer: { ...approvalExample, status: 'cancelled', ...decided },
+  answer: { ...approvalExample, status: 'cancelled', grants_proposed: [], ...decided },
   refusals: ['not_found', 'conflict'],
   async run({ request_id }, context) {
     const { caller, runtime } = context;
@@ -211,9 +265,12 @@ export const approvalsCancel = defineOperation({
 });
 
 function writeOutcome(request: ApprovalRecord): string {
-  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at } = request;
+  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at, grant_id } = request;
   const held = tool === null ? `pass \`${boundary}\`` : `call \`${tool}\``;
-  if (status === 'approved') return `Approved: \`${agent_id}\` may ${held} once before ${expires_at}.`;
+  if (status === 'approved') {
+    const granted = grant_id === null ? '' : ` The grant ${grant_id} covers the next equal calls.`;
+    return `Approved: \`${agent_id}\` may ${held} once before ${expires_at}.${granted}`;
+  }
   if (status !== 'pending') return `The request ${request_id} is ${status}.`;
   const given = votes.filter(({ vote }) => vote === 'approve').length;
   return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;
@@ -225,6 +282,9 @@ interface VoteFields {
   readonly comment?: string | null;
   readonly note?: string | null;
   readonly approver_id?: string | null;
+  readonly grant?: ApprovalScope;
+  readonly uses_max?: number;
+  readonly ttl?: string;
 }
 
 async function castVote(word: 'approve' | 'deny', stated: VoteFields, context: Context) {
@@ -232,9 +292,17 @@ async function castVote(word: 'approve' | 'deny', stated: VoteFields, context: C
   const approver = getOne('approver', stated.approver, 'approver_id', stated.approver_id);
   const comment = getOne('comment', stated.comment, 'note', stated.note);
   const { request_id } = stated;
-  const requested = { request_id, vote: word, caller, approver, comment } as const;
+  const requested = { request_id, vote: word, caller, approver, comment, grant: readGrant(stated) } as const;
   const approvals = await runtime.approvals();
   return requireTransition(request_id, await approvals.vote(requested, createScopeFilter(context)));
+}
+
+/** Returns the grant that an approver asks for; `undefined` for this one call. */
+function readGrant({ grant = 'once', uses_max, ttl }: VoteFields): RequestedGrant | undefined {
+  if (grant !== 'once')
+    return { scope: grant, uses_max: uses_max ?? null, ttl_ms: ttl === undefined ? null : parseDurationMs(ttl) };
+  if (uses_max === undefined && ttl === undefined) return undefined;
+  throw new Refusal('invalid_request', '`uses_max` and `ttl` belong to a `grant`: name its scope too.');
 }
 
 /** Returns the value of a member that has two names. */
@@ -264,6 +332,21 @@ function requireTransition(requestId: string, moved: TransitionResult) {
         [],
         { second_factor_required: true },
       );
+    case 'scope_not_proposed':
+      throw new Refusal(
+        'invalid_request',
+        'This grant is not proposed for the request. `grants_proposed` lists the scopes that are.',
+      );
+    case 'grant_limit':
+      throw new Refusal(
+        'invalid_request',
+        'The grant exceeds `approvals.grant_uses_max` or `approvals.grant_ttl_max`.',
+      );
+    case 'too_many_grants':
+      throw new Refusal(
+        'conflict',
+        'Too many grants of this agent are active (`approvals.grants_per_agent_max`). Revoke some, or approve once.',
+      );
     case 'already_voted':
       throw new Refusal('conflict', 'You have already approved it. Another approver must approve it too.');
     case 'not_pending':
@@ -272,14 +355,16 @@ function requireTransition(requestId: string, moved: TransitionResult) {
 }
 
 /** Names the request only if it looks like one, because a caller may have pasted something else. */
-function buildNotFoundRefusal(requestId: string): Refusal {
+export function buildNotFoundRefusal(requestId: string): Refusal {
   const name = requestId.startsWith('apr_') ? `request \`${requestId}\`` : 'such request';
   const message = `There is no ${name}. \`customshouse approvals list --status all\` lists the requests.`;
   return new Refusal('not_found', message);
 }
 
 /** Returns a filter for records within the credential's scope and the tenant that the transport names. */
-function createScopeFilter(context: Context): (record: ApprovalRecord) => boolean {
+export function createScopeFilter(
+  context: Context,
+): (record: Pick<ApprovalRecord, 'tenant_id' | 'agent_id'>) => boolean {
   const { caller } = context;
   const tenant = dropBlankName(context.tenant_id) === null ? null : resolveTenant({}, context);
   return ({ tenant_id, agent_id }) =>

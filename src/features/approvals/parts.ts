@@ -4,6 +4,7 @@ import type { Store } from '../../platform/store/index.ts';
 import type { AuditPorts } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { Config } from '../../runtime/config/index.ts';
+import { readFingerprintSecret } from '../../runtime/policies/fingerprints.ts';
 import type { ApprovalLinks } from './link.ts';
 
 /** The limits of pending and stored requests. */
@@ -15,6 +16,12 @@ export interface ApprovalLimits {
   readonly keep_ms: number;
   /** The age of a second factor up to which it counts for an approval. */
   readonly second_factor_ms_max: number;
+  /** The longest lifetime of a grant. */
+  readonly grant_ttl_ms_max: number;
+  /** The most uses of a grant. */
+  readonly grant_uses_max: number;
+  /** Active grants for one agent. */
+  readonly grants_per_agent_max: number;
 }
 
 /** The dependencies of approvals. */
@@ -30,15 +37,29 @@ export interface ApprovalsParts {
   readonly has_webhook: boolean;
   /** Builds the links in messages about pending requests; `null` leaves them out. */
   readonly links: Pick<ApprovalLinks, 'build'> | null;
+  /** Returns the secret from which the keys of argument hashes are derived. */
+  readonly secret: () => string;
   /** Receives a message and its cause for the service log. Must not throw. */
   readonly reportFault: ReportFault;
+}
+
+/** No configuration makes grants live longer. */
+const GRANT_TTL_MS_LIMIT = 30 * 86_400_000;
+
+/** Reads the secret once, when the first value is hashed. */
+function createSecretReader(config: Config): () => string {
+  let secret: string | null = null;
+  return () => {
+    secret ??= readFingerprintSecret(config);
+    return secret;
+  };
 }
 
 export type ReportFault = (what: string, fault?: unknown) => void;
 
 /** The parts of a process from which the dependencies are built. */
 export interface ApprovalsEnvironment {
-  readonly config: Pick<Config, 'approvals'>;
+  readonly config: Config;
   readonly store: () => Promise<Store>;
   /** Returns the active ports; a reload replaces them. */
   readonly ports: () => Pick<AuditPorts, 'record' | 'now_ms' | 'policy'>;
@@ -50,7 +71,7 @@ export function buildApprovalsParts(
   { config, store, ports, links }: ApprovalsEnvironment,
   reportFault: ReportFault,
 ): ApprovalsParts {
-  const { second_factor_ttl } = config.approvals;
+  const { second_factor_ttl, grant_ttl_max, grant_uses_max, grants_per_agent_max } = config.approvals;
   const { ttl_max, retention, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
     config.approvals;
   return {
@@ -64,10 +85,13 @@ export function buildApprovalsParts(
       ttl_ms_max: parseDurationMs(ttl_max),
       keep_ms: parseDurationMs(retention),
       second_factor_ms_max: parseDurationMs(second_factor_ttl),
+      grant_ttl_ms_max: Math.min(parseDurationMs(grant_ttl_max), GRANT_TTL_MS_LIMIT),
+      ...{ grant_uses_max, grants_per_agent_max },
     },
     policy: () => ports().policy,
     has_webhook: webhook !== undefined,
     links: links ?? null,
+    secret: createSecretReader(config),
     reportFault,
   };
 }

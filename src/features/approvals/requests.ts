@@ -5,8 +5,11 @@ import type { Store } from '../../platform/store/index.ts';
 import type { ApprovalCaller } from '../../runtime/enforcement/approval.ts';
 import { type ApprovalBinding, buildBinding, buildPendingKey, findBindingDifference } from './binding.ts';
 import { expireRequest } from './expiry.ts';
+import { buildGrantOffer, buildQuestionKey } from './grant-offer.ts';
 import { maskArguments } from './mask.ts';
+import { describeOrigins } from './origins.ts';
 import type { ApprovalsParts } from './parts.ts';
+import { wasOftenApproved } from './question.ts';
 import { type ApprovalRequestRow, hasExpired, lockRequestRow, parseListColumn } from './rows.ts';
 import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './transitions.ts';
 
@@ -23,19 +26,20 @@ export async function requestApproval(
   caller: ApprovalCaller,
   parts: ApprovalsParts,
 ): Promise<ApprovalRequestResult> {
-  const row = createRow(wanted, judged, crossing, caller, parts);
+  const asked = createRow(wanted, judged, crossing, caller, parts);
   const store = await parts.store();
-  const waiting = await findWaitingRequest(store.db, row);
-  if (waiting !== null && !hasExpired(waiting, row.requested_ms)) return { is_stored: true, row: waiting };
+  const waiting = await findWaitingRequest(store.db, asked);
+  if (waiting !== null && !hasExpired(waiting, asked.requested_ms)) return { is_stored: true, row: waiting };
   return store.transaction(async (trx) => {
-    const same = await findWaitingRequest(trx, row);
-    if (same !== null && !hasExpired(same, row.requested_ms)) return { is_stored: true, row: same };
+    const same = await findWaitingRequest(trx, asked);
+    if (same !== null && !hasExpired(same, asked.requested_ms)) return { is_stored: true, row: same };
     if (same !== null) {
       const old = await lockRequestRow(trx, same.request_id);
       if (old?.status === 'pending') await transitionRequest(trx, old, 'expired', CLOCK_ACTOR, parts);
     }
-    const limit = await findReachedLimit(trx, row, parts);
+    const limit = await findReachedLimit(trx, asked, parts);
     if (limit !== null) return { is_stored: false, limit };
+    const row = { ...asked, rule_proposed: (await wasOftenApproved(trx, asked)) ? 1 : 0 };
     const inserted = await trx
       .insertInto('approval_requests')
       .values(row)
@@ -63,7 +67,7 @@ function createRow(
   judged: Verdict,
   crossing: Crossing,
   caller: ApprovalCaller,
-  { limits, now_ms, policy }: ApprovalsParts,
+  { limits, now_ms, policy, secret }: ApprovalsParts,
 ): ApprovalRequestRow {
   const binding = buildBinding(crossing);
   const requestedMs = now_ms();
@@ -74,6 +78,8 @@ function createRow(
     limits.arguments_bytes_max,
   );
   const { tool, content } = crossing;
+  const offer = buildGrantOffer(wanted, judged, crossing, policy(), secret);
+  const origins = describeOrigins(judged, crossing, requestedMs);
   const shown = tool === null ? null : buildShownAction(tool, content, judged, policy().redaction.typed);
   return {
     request_id: createRequestId(),
@@ -87,7 +93,12 @@ function createRow(
     rules: JSON.stringify(wanted.rules),
     reason: judged.reason,
     data_tags: JSON.stringify(judged.data_tags),
+    origins: origins === null ? null : JSON.stringify(origins),
     policy_hash: judged.policy_hash,
+    grant_offer: offer === null ? null : JSON.stringify(offer),
+    question_key: offer === null ? null : buildQuestionKey(wanted, crossing, offer),
+    rule_proposed: 0,
+    grant_id: null,
     min_approvals: wanted.min_approvals,
     require_second_factor: wanted.require_second_factor === true ? 1 : 0,
     requested_by: caller.id,
@@ -221,7 +232,10 @@ export async function consumeApproval(
 }
 
 /** Returns whether the approval covers what is needed now: every rule, as many approvers, and their second factor. */
-export function isCovered(wanted: ApprovalRequirement, row: ApprovalRequestRow): boolean {
+export function isCovered(
+  wanted: ApprovalRequirement,
+  row: Pick<ApprovalRequestRow, 'rules' | 'min_approvals' | 'require_second_factor'>,
+): boolean {
   const approved = parseListColumn(row.rules);
   if (wanted.require_second_factor === true && row.require_second_factor !== 1) return false;
   return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));

@@ -17,10 +17,11 @@ import {
   requestApproval,
 } from './requests.ts';
 import type { ApprovalRequestRow } from './rows.ts';
+import { useGrant } from './use-grant.ts';
 
 /**
- * Resolves a verdict that requires approval. Without a request id, approval is requested and the verdict stays
- * a block. With the id of an approved request that matches, the approval is used and the crossing is judged
+ * Resolves a verdict that requires approval. Without a request id, a grant that covers the call is used; if there is
+ * none, approval is requested and the verdict stays a block. With the id of an approved request that matches, the approval is used and the crossing is judged
  * again without the approved rules. Never rejects: a failure is a block.
  */
 export async function resolveApproval(
@@ -33,9 +34,9 @@ export async function resolveApproval(
     return buildBlockedVerdict(judged, 'More rules ask for approval than one request can name.', null);
   try {
     const approvalRequestId = await findRequestId(wanted, settling, parts);
-    return approvalRequestId === null
-      ? await createRequest(wanted, settling, parts)
-      : await useApproval(approvalRequestId, wanted, settling, parts);
+    if (approvalRequestId !== null) return await useApproval(approvalRequestId, wanted, settling, parts);
+    const granted = await useGrant(wanted, settling, parts);
+    return granted ?? (await createRequest(wanted, settling, parts));
   } catch (fault) {
     parts.reportFault('approvals cannot be settled, and what needs them is blocked', fault);
     return { verdict: buildApprovalFaultVerdict(judged, fault), approval: null };

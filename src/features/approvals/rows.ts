@@ -1,14 +1,16 @@
 import type { Kysely, Transaction } from 'kysely';
+import { formatDuration } from '../../platform/store/columns.ts';
 import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { ActionMarks } from '../../runtime/audit/types.ts';
 import type { ApprovalStatus } from '../../runtime/enforcement/approval.ts';
+import { describeScope, getScopeTerms, parseGrantOffer } from './grant-offer.ts';
 import { OPEN_STATUSES } from './lifecycle.ts';
 import { approvalRequests, approvalVotes } from './tables.ts';
 import type { ApprovalFilter, ApprovalRecord } from './types.ts';
 
 export type ApprovalRequestRow = Row<typeof approvalRequests>;
-type VoteRow = Row<typeof approvalVotes>;
+export type VoteRow = Row<typeof approvalVotes>;
 export type StoreTransaction = Transaction<StoreTables>;
 type Db = Kysely<StoreTables> | StoreTransaction;
 
@@ -31,6 +33,7 @@ export async function buildApprovalRecords(
   db: Db,
   rows: readonly ApprovalRequestRow[],
   nowMs: number,
+  limits: GrantLimits,
 ): Promise<readonly ApprovalRecord[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ request_id }) => request_id);
@@ -41,7 +44,7 @@ export async function buildApprovalRecords(
     .orderBy('voted_ms')
     .execute();
   const byRequest = Map.groupBy(votes, ({ request_id }) => request_id);
-  return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], nowMs));
+  return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], nowMs, limits));
 }
 
 /** Returns the fields that every recipient may see. They are named, so that no new column is sent by itself. */
@@ -61,6 +64,7 @@ export function summarizeRequest(row: ApprovalRequestRow) {
     rule: shown.rule,
     rules: shown.rules,
     reason: shown.reason,
+    origins: shown.origins,
     data_tags: shown.data_tags,
     min_approvals: shown.min_approvals,
     require_second_factor: shown.require_second_factor,
@@ -90,10 +94,35 @@ export function formatIsoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], nowMs: number): ApprovalRecord {
+type GrantLimits = Parameters<typeof getScopeTerms>[1];
+
+/** Returns an approver’s choices for a pending request, the narrowest first. */
+function listProposedGrants(row: ApprovalRequestRow, limits: GrantLimits): ApprovalRecord['grants_proposed'] {
+  const once = { scope: 'once', sentence: ONCE, uses_max: 1, ttl: null } as const;
+  const offer = parseGrantOffer(row.grant_offer);
+  const { tool_name: tool, agent_id } = row;
+  if (offer === null || tool === null) return [once];
+  const grants = offer.scopes.map((scope) => {
+    const { uses_max, ttl_ms } = getScopeTerms(scope, limits);
+    const sentence = describeScope(scope, { tool, agent_id }, offer);
+    return { scope, sentence, uses_max, ttl: formatDuration(ttl_ms) };
+  });
+  return [once, ...grants];
+}
+
+const ONCE = 'This call once, with exactly these arguments.';
+
+function getRecord(
+  row: ApprovalRequestRow,
+  votes: readonly VoteRow[],
+  nowMs: number,
+  limits: GrantLimits,
+): ApprovalRecord {
+  const status = hasExpired(row, nowMs) ? 'expired' : row.status;
   return {
     ...approvalRequests.show(row),
-    status: hasExpired(row, nowMs) ? 'expired' : row.status,
+    status,
+    grants_proposed: status === 'pending' ? listProposedGrants(row, limits) : [],
     ...describeShownAction(row),
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
     votes: votes.map(approvalVotes.show),

@@ -28,12 +28,14 @@ export async function transitionRequest(
   to: ApprovalStatus,
   by: ApprovalActor,
   parts: ApprovalsParts,
+  extra: Partial<Pick<ApprovalRequestRow, 'grant_id'>> = {},
 ): Promise<ApprovalRequestRow> {
   if (!isTransitionAllowed(row.status, to))
     throw new Error(`a request does not go from ${row.status} to ${to}`);
   const nowMs = parts.now_ms();
   const isDecided = to === 'approved' || to === 'denied' || to === 'cancelled';
   const changes = {
+    ...extra,
     status: to,
     pending_key: null,
     ...(isDecided && { decided_by: by.caller_id, decided_ms: nowMs }),

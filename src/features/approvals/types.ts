@@ -1,6 +1,9 @@
 import type { Shown } from '../../platform/store/define-table.ts';
 import type { ActionMarks } from '../../runtime/audit/types.ts';
 import type { ApprovalCaller, ApprovalStatus, ResolveApproval } from '../../runtime/enforcement/approval.ts';
+import type { GrantFilter, GrantRecord } from './grant-types.ts';
+import type { ProposalSubject, RuleProposal } from './rule-proposal.ts';
+import type { ApprovalScope, GrantScope } from './scope-names.ts';
 import type { approvalRequests, approvalVotes } from './tables.ts';
 
 declare module '../../operations/runtime.ts' {
@@ -16,6 +19,18 @@ export interface ApprovalRecord extends Shown<typeof approvalRequests> {
   readonly action_marks: ActionMarks;
   readonly arguments_truncated: boolean;
   readonly votes: readonly Shown<typeof approvalVotes>[];
+  /** An approver’s choices, the narrowest first; empty once the request is not pending. */
+  readonly grants_proposed: readonly ProposedGrant[];
+}
+
+/** One choice of an approver. */
+export interface ProposedGrant {
+  readonly scope: ApprovalScope;
+  /** The calls that it covers, in one sentence with argument names and no value. */
+  readonly sentence: string;
+  readonly uses_max: number;
+  /** A duration, such as `1h`; `null`: until the request expires. */
+  readonly ttl: string | null;
 }
 
 /** Filters of the list, joined with AND. */
@@ -36,6 +51,15 @@ export interface VoteInput {
   readonly caller: ApprovalCaller;
   readonly approver: string | null;
   readonly comment: string | null;
+  /** The grant that the approver chose; absent for this one call. */
+  readonly grant?: RequestedGrant | undefined;
+}
+
+/** A grant as an approver asks for it. `null`: the scope’s default. */
+export interface RequestedGrant {
+  readonly scope: GrantScope;
+  readonly uses_max: number | null;
+  readonly ttl_ms: number | null;
 }
 
 /** The result of a change: the new record, or why it did not change. `record` is the current state. */
@@ -48,9 +72,18 @@ export type TransitionResult =
         | 'not_pending'
         | 'own_request'
         | 'already_voted'
-        | 'second_factor_required';
+        | 'second_factor_required'
+        | 'scope_not_proposed'
+        | 'grant_limit'
+        | 'too_many_grants';
       readonly record: ApprovalRecord | null;
     };
+
+export interface ProposalForRequest {
+  readonly subject: ProposalSubject;
+  /** `null` if too few equal requests were approved. */
+  readonly proposal: RuleProposal | null;
+}
 
 /** Returns whether the caller may see a request; `null` for a caller that may see all. */
 export type ApprovalVisibility = (record: ApprovalRecord) => boolean;
@@ -73,6 +106,17 @@ export interface Approvals {
     caller: ApprovalCaller,
     may: ApprovalVisibility,
   ) => Promise<TransitionResult>;
+  /** Proposes a rule for a request, if its equals were approved often; `null` if there is no such request. */
+  readonly propose: (requestId: string) => Promise<ProposalForRequest | null>;
+  /** Newest first. */
+  readonly listGrants: (filter: GrantFilter) => Promise<readonly GrantRecord[]>;
+  readonly findGrant: (grantId: string) => Promise<GrantRecord | null>;
+  /** Revokes a grant at once, in all processes; `null` if there is none that the caller may see. */
+  readonly revokeGrant: (
+    grantId: string,
+    callerId: string,
+    may: (record: GrantRecord) => boolean,
+  ) => Promise<GrantRecord | null>;
   /** Ends all waiting: each waiting caller gets the current record. */
   readonly release: () => void;
 }

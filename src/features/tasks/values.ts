@@ -1,24 +1,17 @@
-import { createHmac, hkdfSync } from 'node:crypto';
 import { EARLIER_NAME } from '../../core/names.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../../core/policy/conditions/decimal.ts';
+import { openValueHash } from '../../operations/value-hash.ts';
 import type { ArgumentScalar } from './arguments.ts';
 
 /** Hashes one task’s values, which are not stored themselves. `null` for a number that is not exact. */
 export type HashValue = (path: string, value: ArgumentScalar) => string | null;
 
-const KEY_BYTES = 32;
-
 /** Opens a task’s hash function. `secret` is the service's own. */
 export function openTaskHash(secret: string, taskId: string): HashValue {
-  const info = `${EARLIER_NAME} task values 1\n${taskId}`;
-  const key = Buffer.from(hkdfSync('sha256', secret, '', info, KEY_BYTES));
+  const hash = openValueHash(secret, `${EARLIER_NAME} task values 1\n${taskId}`);
   return (path, value) => {
     const written = writeValue(value);
-    return written === null
-      ? null
-      : createHmac('sha256', key)
-          .update(JSON.stringify([path, written]))
-          .digest('base64url');
+    return written === null ? null : hash(path, written);
   };
 }
 

@@ -37,6 +37,14 @@ export function isEventId(text: string): boolean {
   return EVENT_ID.test(text);
 }
 
+const OWN_ID = new RegExp(`^evt_([0-9a-f]{${TIME_DIGITS}})[0-9a-f]{${RANDOM_DIGITS}}$`);
+
+/** Returns the time in an event ID, in milliseconds since 1970; `null` if the ID is from another program or version. */
+export function readEventIdTime(eventId: string): number | null {
+  const digits = OWN_ID.exec(eventId)?.[1];
+  return digits === undefined ? null : Number.parseInt(digits, 16);
+}
+
 function formatTimeDigits(nowMs: number): string {
   if (nowMs !== lastMs) {
     lastTime = Math.max(0, Math.trunc(nowMs)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);

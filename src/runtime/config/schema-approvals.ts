@@ -75,6 +75,23 @@ export const approvalsSchema = buildSection(
       default: '10m',
       description: 'Greatest age of a second factor if a rule has `approval.require_second_factor`.',
     },
+    grant_ttl_max: {
+      ...duration,
+      default: '24h',
+      description: 'Longest lifetime of a grant, at most `30d`. A longer time counts as `30d`.',
+    },
+    grant_uses_max: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 100,
+      description: 'Calls that one grant covers at most.',
+    }),
+    grants_per_agent_max: Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 50,
+      description: 'Active grants for one agent.',
+    }),
     webhook: Type.Optional(webhook),
   },
   { description: 'Requests for a person’s approval. A change needs a restart.', default: {} },

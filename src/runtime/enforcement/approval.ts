@@ -31,8 +31,10 @@ export interface ApprovalResolution {
   readonly verdict: Verdict;
   /** The request for approval that the verdict depends on; `null` if none is needed. */
   readonly approval: ApprovalState | null;
-  /** The rules that the used approval grants. */
+  /** The rules that the used approval or grant overrides. */
   readonly approved_rules?: readonly string[];
+  /** The grant that was used; absent if none was. */
+  readonly grant_id?: string;
 }
 
 export interface ApprovalQuestion {
@@ -42,6 +44,8 @@ export interface ApprovalQuestion {
   readonly approval_request_id: string | null;
   /** If true, a request for exactly this crossing counts when the named one does not match or none is named. */
   readonly reuse_approval?: boolean;
+  /** The grant that this decision has used before, when its session made it decide again. It is not counted again. */
+  readonly counted_grant_id?: string;
   /** Judges the same crossing again with these rules approved. */
   readonly judgeWith: (approvedRules: readonly string[]) => Verdict;
 }

@@ -36,6 +36,8 @@ export interface DecisionFacts {
   readonly verdict: Verdict;
   /** The request for approval that the verdict depended on. */
   readonly approval?: ApprovalState | null;
+  /** The grant that was used; absent if none was. */
+  readonly grant_id?: string;
   /** Names of the classifiers that gave no valid answer. */
   readonly failed_classifiers?: readonly string[];
   readonly caller: Caller;
@@ -173,6 +175,7 @@ function getMetadata(decided: DecisionFacts): Metadata {
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
   if (verdict.findings.length > 0) addFindings(metadata, decided);
+  if (decided.grant_id !== undefined) metadata.grant_id = decided.grant_id;
   if (verdict.argument_labels !== undefined)
     metadata.labels = listArgumentLabels(verdict.argument_labels).slice(0, LIST_MAX);
   const marks = listContentMarks(crossing, verdict);

@@ -123,7 +123,11 @@ async function countForTask(
   const crossing = { ...decided.crossing, task: { ...task.shown, refusal } };
   const violations = findTaskRestrictions(crossing).flatMap(({ violation }) => violation ?? []);
   const block = buildBlock({ ...refusal, fault: refusal === UNCOUNTED }, policy);
-  return { crossing, verdict: { ...block, violations }, approval: null };
+  const { grant_id } = decided;
+  return {
+    ...{ crossing, verdict: { ...block, violations }, approval: null },
+    ...(grant_id !== undefined && { grant_id }),
+  };
 }
 
 const UNCOUNTED = {
@@ -272,7 +276,7 @@ export async function recordSessionOpening(
 }
 
 function buildEvent(
-  { crossing, verdict, approval, approved_rules, classification }: UnrecordedRuling,
+  { crossing, verdict, approval, approved_rules, grant_id, classification }: UnrecordedRuling,
   { event_id, caller, endpoint, ports, extras }: DecisionContext,
 ): AuditEvent {
   const { policy } = ports;
@@ -284,6 +288,7 @@ function buildEvent(
   const decided = {
     ...{ event_id, crossing: granted, verdict, approval, caller, endpoint, about },
     failed_classifiers: failedClassifiers,
+    ...(grant_id !== undefined && { grant_id }),
   };
   const style = { logged: logged_texts, typed_redaction: policy.redaction.typed };
   return buildAuditEvent({ ...decided, ...style, sealFingerprint });

@@ -30,6 +30,7 @@ export function openVerdictResolver(
 ): VerdictResolver {
   let scanMs = 0;
   let classification: Promise<Classification> | null = null;
+  let countedGrantId: string | undefined;
   const judgeCrossing = (crossing: Crossing): Verdict =>
     judge(crossing, policy, fingerprintOf, conditions, contract);
   const judgeTimed = (crossing: Crossing): Verdict => {
@@ -43,7 +44,12 @@ export function openVerdictResolver(
       return { verdict: judged, approval: null };
     const judgeWith = (approvedRules: readonly string[]) =>
       judgeCrossing({ ...crossing, approved_rules: approvedRules });
-    return resolveApproval({ judged, crossing, ...approvalContext, judgeWith });
+    const resolved = await resolveApproval({
+      ...{ judged, crossing, ...approvalContext, judgeWith },
+      ...(countedGrantId !== undefined && { counted_grant_id: countedGrantId }),
+    });
+    countedGrantId = resolved.grant_id ?? countedGrantId;
+    return resolved;
   };
   const resolve = async (crossing: Crossing): Promise<UnrecordedRuling> => {
     const judged = judgeTimed(crossing);

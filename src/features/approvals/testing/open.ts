@@ -1,4 +1,5 @@
 import { judge } from '../../../core/decision/judge.ts';
+import { celEvaluator } from '../../../core/policy/conditions/cel.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
@@ -22,6 +23,9 @@ export const LIMITS: ApprovalLimits = {
   arguments_bytes_max: 16_384,
   keep_ms: 7_776_000_000,
   second_factor_ms_max: 600_000,
+  grant_ttl_ms_max: 86_400_000,
+  grant_uses_max: 100,
+  grants_per_agent_max: 50,
 };
 
 const ask = (name: string, tool: string, more: object = {}) => ({
@@ -68,6 +72,7 @@ export function openTestApprovals(
   store: Store,
   limits: Partial<ApprovalLimits> = {},
   hasWebhook = false,
+  policies = { active: POLICY },
 ): TestApprovals {
   const clock = { now_ms: START_MS };
   const journal: TestApprovals['journal'] = { fault: null };
@@ -81,20 +86,23 @@ export function openTestApprovals(
     },
     now_ms: () => clock.now_ms,
     limits: { ...LIMITS, ...limits },
-    policy: () => POLICY,
+    policy: () => policies.active,
     has_webhook: hasWebhook,
     links: null,
+    secret: () => 's'.repeat(43),
     reportFault: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);
   const check: TestApprovals['check'] = (parts = {}, approvalRequestId = null, caller = AGENT) => {
     const crossing = getCall(parts);
+    const policy = policies.active;
     return approvals.resolve({
-      judged: judge(crossing, POLICY),
+      judged: judge(crossing, policy, null, celEvaluator),
       crossing,
       caller,
       approval_request_id: approvalRequestId,
-      judgeWith: (approvedRules) => judge({ ...crossing, approved_rules: approvedRules }, POLICY),
+      judgeWith: (approvedRules) =>
+        judge({ ...crossing, approved_rules: approvedRules }, policy, null, celEvaluator),
     });
   };
   return { approvals, parts, clock, events, journal, faults, check };
