@@ -288,6 +288,16 @@ export interface ServiceApi {
       readonly action_shown: string | null;
       readonly arguments: string;
       readonly arguments_bytes: number;
+      readonly origins: readonly ({
+        readonly argument: string;
+        readonly labels: readonly string[];
+        readonly event_id: string | null;
+        readonly age_seconds: number | null;
+        readonly named_by: 'prompt' | 'operator' | 'task' | null;
+        readonly sentence: string;
+      })[] | null;
+      readonly rule_proposed: boolean;
+      readonly grant_id: string | null;
       readonly min_approvals: number;
       readonly require_second_factor: boolean;
       readonly requested_by: string;
@@ -303,7 +313,14 @@ export interface ServiceApi {
         readonly caller_id: string;
         readonly approver: string | null;
         readonly comment: string | null;
+        readonly grant: 'session' | 'agent' | 'any_arguments' | null;
         readonly voted_at: string;
+      })[];
+      readonly grants_proposed: readonly ({
+        readonly scope: 'once' | 'session' | 'agent' | 'any_arguments';
+        readonly sentence: string;
+        readonly uses_max: number;
+        readonly ttl: string | null;
       })[];
     };
   };

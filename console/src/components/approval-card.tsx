@@ -8,6 +8,7 @@ import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { MaskedArguments } from './masked-arguments.tsx';
 import { NoteField } from './note-field.tsx';
+import { Prose } from './prose.tsx';
 import { SafeText } from './safe-text.tsx';
 import { SecondFactorField, useSecondFactor } from './second-factor.tsx';
 import { Time, TimeLeft } from './time.tsx';
@@ -64,6 +65,7 @@ export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalC
           is_cut={request.arguments_truncated === true}
           bytes={request.arguments_bytes}
         />
+        <RequestOrigins request={request} />
         <RequestFacts request={request} />
         <Votes request={request} />
       </div>
@@ -71,6 +73,21 @@ export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalC
         <DecisionDialog request={request} decision={decision} onClose={() => setDecision(null)} />
       )}
     </article>
+  );
+}
+
+/** Shows where the values of the call come from, as plain text. */
+function RequestOrigins({ request }: { readonly request: ApprovalRequest }) {
+  const origins = request.origins ?? [];
+  if (origins.length === 0) return null;
+  return (
+    <ul className="plain-list" aria-label="Where the values come from">
+      {origins.map(({ argument, sentence }) => (
+        <li key={argument}>
+          <Prose text={sentence} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -94,6 +111,10 @@ function RequestFacts({ request }: { readonly request: ApprovalRequest }) {
       <Link to="/approvals/$request_id" params={{ request_id: request.request_id }} search={{}}>
         {request.request_id}
       </Link>
+      {request.grant_id === null || request.grant_id === undefined ? null : (
+        <span>grant {request.grant_id}</span>
+      )}
+      {request.rule_proposed === true ? <span>a rule is proposed on its page</span> : null}
       {(request.data_tags ?? []).length === 0 ? null : <Tags tags={request.data_tags} />}
     </div>
   );
@@ -123,6 +144,38 @@ function Votes({ request }: { readonly request: ApprovalRequest }) {
   );
 }
 
+type ProposedGrant = NonNullable<ApprovalRequest['grants_proposed']>[number];
+
+interface ScopeChoiceProps {
+  readonly choices: readonly ProposedGrant[];
+  readonly chosen: ProposedGrant['scope'];
+  readonly onChoose: (scope: ProposedGrant['scope']) => void;
+}
+
+/** The choices of an approver, the narrowest first. */
+function ScopeChoice({ choices, chosen, onChoose }: ScopeChoiceProps) {
+  if (choices.length < 2) return null;
+  return (
+    <fieldset className="choices stacked">
+      <legend>What you approve</legend>
+      {choices.map(({ scope, sentence, uses_max, ttl }) => (
+        <label key={scope}>
+          <input type="radio" name="scope" checked={scope === chosen} onChange={() => onChoose(scope)} />
+          <span>
+            <Prose text={sentence} />
+            {ttl === null ? null : (
+              <span className="muted">
+                {' '}
+                At most {uses_max} calls, for {ttl}.
+              </span>
+            )}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 interface DecisionDialogProps {
   readonly request: ApprovalRequest;
   readonly decision: 'approve' | 'deny';
@@ -131,15 +184,23 @@ interface DecisionDialogProps {
 
 /** Asks for a note, and for a second factor if the service wants one, and sends the decision. */
 function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
-  const changes = ['dashboardApprovals', 'approvalsShow', 'dashboardOverview'] as const;
+  const changes = [
+    'dashboardApprovals',
+    'approvalsShow',
+    'approvalsGrantsList',
+    'dashboardOverview',
+  ] as const;
   const approve = useOperationCall('dashboardApprovalsApprove', changes);
   const deny = useOperationCall('dashboardApprovalsDeny', changes);
   const call = decision === 'approve' ? approve : deny;
   const [note, setNote] = useState('');
+  const [scope, setScope] = useState<ProposedGrant['scope']>('once');
   const secondFactor = useSecondFactor(call.error);
   async function send() {
     if (!(await secondFactor.prove())) return;
-    call.mutate({ request_id: request.request_id, note: note === '' ? null : note }, { onSuccess: onClose });
+    const vote = { request_id: request.request_id, note: note === '' ? null : note };
+    if (decision === 'deny') deny.mutate(vote, { onSuccess: onClose });
+    else approve.mutate({ ...vote, grant: scope }, { onSuccess: onClose });
   }
   const isApproval = decision === 'approve';
   return (
@@ -155,13 +216,16 @@ function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
       <p>
         <SafeText text={request.agent_id} /> <span className="muted">calls</span>{' '}
         <SafeText text={request.tool} />
-        {isApproval ? ', once, with exactly these arguments.' : ' and gets your denial.'}
+        {isApproval ? '.' : ' and gets your denial.'}
       </p>
       <MaskedArguments
         text={request.arguments ?? ''}
         is_cut={request.arguments_truncated === true}
         bytes={request.arguments_bytes}
       />
+      {isApproval ? (
+        <ScopeChoice choices={request.grants_proposed ?? []} chosen={scope} onChoose={setScope} />
+      ) : null}
       <NoteField value={note} onChange={setNote} has_focus />
       <SecondFactorField factor={secondFactor} />
     </ConfirmDialog>

@@ -3,6 +3,8 @@ import { useOperation } from '../api/use-operation.ts';
 import { ApprovalCard } from '../components/approval-card.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { GrantsPanel } from './approvals/grants-panel.tsx';
+import { ProposalPanel } from './approvals/proposal-panel.tsx';
 
 /** Shows one request for approval. */
 export function ApprovalPage() {
@@ -13,6 +15,8 @@ export function ApprovalPage() {
       <PageHeader title="Approval" />
       <ErrorNote error={error} />
       {data === undefined ? null : <ApprovalCard request={data} />}
+      {data?.rule_proposed === true ? <ProposalPanel request_id={request_id} /> : null}
+      <GrantsPanel {...(data === undefined ? {} : { agent_id: data.agent_id })} />
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { NoteField } from '../components/note-field.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { ExportMenu } from '../components/table-menu.tsx';
+import { GrantsPanel } from './approvals/grants-panel.tsx';
 
 const REFRESH_MS = 3_000;
 const LIMIT = 200;
@@ -126,6 +127,7 @@ export function ApprovalsPage() {
       ) : (
         <Queue requests={sortRequests(requests, sort)} />
       )}
+      <GrantsPanel />
     </div>
   );
 }

@@ -47,7 +47,12 @@ const POLICY = buildTestPolicy({
 });
 
 function offer(tool: string, json: string, more: Partial<Crossing> = {}, policy: Policy = POLICY) {
-  const crossing = getCall({ tool, content: parseJsonContent(json, UNLIMITED_WALK), values_seen: seen, ...more });
+  const crossing = getCall({
+    tool,
+    content: parseJsonContent(json, UNLIMITED_WALK),
+    values_seen: seen,
+    ...more,
+  });
   const judged = judge(crossing, policy, null, celEvaluator);
   assert.ok(judged.approval !== null, `${tool}: ${judged.rule}`);
   return buildGrantOffer(judged.approval, judged, crossing, policy, () => 's'.repeat(43));
@@ -81,7 +86,9 @@ test('a finding binds the argument that holds it', () => {
 });
 
 test('a rule on session tags binds everything, in that session', () => {
-  const made = offer('post', '{"url":"https://example.com","body":"x"}', { session_tags: ['untrusted.mail'] });
+  const made = offer('post', '{"url":"https://example.com","body":"x"}', {
+    session_tags: ['untrusted.mail'],
+  });
   assert.deepEqual([made?.bound, made?.scopes], [['url', 'body'], ['session']]);
 });
 

@@ -1,5 +1,11 @@
-import { NO_PRINCIPAL, type ApprovalRequirement, type Crossing, type Policy, type Verdict } from '../../core/types/index.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
+import {
+  type ApprovalRequirement,
+  type Crossing,
+  NO_PRINCIPAL,
+  type Policy,
+  type Verdict,
+} from '../../core/types/index.ts';
 import { hashText } from '../../platform/hash-text.ts';
 import { maskComment } from '../../runtime/enforcement/mask-comment.ts';
 import { findAskingRules } from './asking-rules.ts';

@@ -24,7 +24,8 @@ const EXAMPLE_ID = 'grt_0123456789abcdef01234567';
 const granted = {
   ...approvalGrants.example,
   status: 'active' as const,
-  sentence: 'Calls of `issue_refund` by `support-bot` in this session with the same `order`, `amount`. Free: `note`.',
+  sentence:
+    'Calls of `issue_refund` by `support-bot` in this session with the same `order`, `amount`. Free: `note`.',
 };
 
 export const approvalsGrantsList = defineOperation({

@@ -39,8 +39,7 @@ const CONTRACTS = {
     },
   ],
 };
-const buildPolicy = (rules: readonly object[] = RULES) =>
-  buildTestPolicy({ rules, documents: [CONTRACTS] });
+const buildPolicy = (rules: readonly object[] = RULES) => buildTestPolicy({ rules, documents: [CONTRACTS] });
 
 function openTest(store: Parameters<typeof openTestApprovals>[0], limits = {}) {
   const policies = { active: buildPolicy() };
@@ -265,6 +264,15 @@ withStores('grants', (law) => {
     assert.equal(await vote(next.approval!.request_id, choice), 'too_many_grants');
   });
 
+  law('without the store, granted calls are blocked', async ({ store, another }) => {
+    const at = openTest(store);
+    const { grant_id } = await grant(at, MAIL);
+    const second = openTest(await another());
+    await store.close();
+    assert.equal(await tryCall(at, OTHER_BODY), 'blocked by fault.store');
+    assert.equal(await tryCall(second, OTHER_BODY), grant_id);
+  });
+
   law('without its event nothing is granted or revoked', async ({ store }) => {
     const at = openTest(store);
     const { approval } = await at.check(MAIL);
@@ -291,7 +299,10 @@ withStores('grants', (law) => {
     await tryCall(at, call({ to: secretish }));
     assert.doesNotMatch(JSON.stringify(at.events), /acct-7391/);
     const rows = await store.db.selectFrom('approval_grants').selectAll().execute();
-    const offers = await store.db.selectFrom('approval_requests').select(['grant_offer', 'question_key']).execute();
+    const offers = await store.db
+      .selectFrom('approval_requests')
+      .select(['grant_offer', 'question_key'])
+      .execute();
     assert.doesNotMatch(JSON.stringify([rows, offers]), /acct-7391/);
   });
 

@@ -147,7 +147,10 @@ export async function findGrant(grantId: string, parts: ApprovalsParts): Promise
 }
 
 /** Returns the newest grants that match. */
-export async function listGrants(filter: GrantFilter, parts: ApprovalsParts): Promise<readonly GrantRecord[]> {
+export async function listGrants(
+  filter: GrantFilter,
+  parts: ApprovalsParts,
+): Promise<readonly GrantRecord[]> {
   const { status, agent_ids, tenant_ids, tool, limit } = filter;
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   const nowMs = parts.now_ms();

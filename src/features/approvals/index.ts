@@ -1,13 +1,12 @@
 import type { ApprovalCaller } from '../../runtime/enforcement/approval.ts';
 import { maskComment } from '../../runtime/enforcement/mask-comment.ts';
-import { expireRequest } from './expiry.ts';
-import type { ApprovalsParts } from './parts.ts';
 import type { ApprovalActor } from './events.ts';
+import { expireRequest } from './expiry.ts';
 import { findCommonChoice, findGrantChoice, getVoteColumns } from './grant-choice.ts';
 import { parseGrantOffer } from './grant-offer.ts';
 import { findGrant, insertGrant, listGrants, recordGrantChange, revokeGrant } from './grants.ts';
+import type { ApprovalsParts } from './parts.ts';
 import { resolveApproval } from './resolve.ts';
-import { buildRuleProposal } from './rule-proposal.ts';
 import {
   type ApprovalRequestRow,
   buildApprovalRecords,
@@ -17,6 +16,7 @@ import {
   type StoreTransaction,
   type VoteRow,
 } from './rows.ts';
+import { buildRuleProposal } from './rule-proposal.ts';
 import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './transitions.ts';
 import type { ApprovalRecord, Approvals, ApprovalVisibility, TransitionResult, VoteInput } from './types.ts';
 import { openWaitList } from './wait-list.ts';

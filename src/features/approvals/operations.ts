@@ -52,7 +52,8 @@ const grantInput = {
     Type.String({
       pattern: '^[1-9][0-9]{0,4}[smhd]$',
       maxLength: 6,
-      description: 'Lifetime of the grant, such as `30m`, at most `approvals.grant_ttl_max`. Default: as proposed.',
+      description:
+        'Lifetime of the grant, such as `30m`, at most `approvals.grant_ttl_max`. Default: as proposed.',
     }),
   ),
 };
@@ -91,7 +92,8 @@ export const approvalExample = {
     },
     {
       scope: 'session' as const,
-      sentence: 'Calls of `issue_refund` by `support-bot` in this session with the same `order`, `amount`, `notify`.',
+      sentence:
+        'Calls of `issue_refund` by `support-bot` in this session with the same `order`, `amount`, `notify`.',
       uses_max: 20,
       ttl: '1h',
     },
@@ -189,7 +191,10 @@ export const approvalsApprove = defineOperation({
     line: writeOutcome,
     examples: [
       ['customshouse approvals approve apr_0123456789abcdef01234567 --note "asked her"', ''],
-      ['customshouse approvals approve apr_0123456789abcdef01234567 --grant session', 'and the next equal calls'],
+      [
+        'customshouse approvals approve apr_0123456789abcdef01234567 --grant session',
+        'and the next equal calls',
+      ],
     ],
   },
   permission: 'approvals:decide',
@@ -265,7 +270,8 @@ export const approvalsCancel = defineOperation({
 });
 
 function writeOutcome(request: ApprovalRecord): string {
-  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at, grant_id } = request;
+  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at, grant_id } =
+    request;
   const held = tool === null ? `pass \`${boundary}\`` : `call \`${tool}\``;
   if (status === 'approved') {
     const granted = grant_id === null ? '' : ` The grant ${grant_id} covers the next equal calls.`;
@@ -300,7 +306,11 @@ async function castVote(word: 'approve' | 'deny', stated: VoteFields, context: C
 /** Returns the grant that an approver asks for; `undefined` for this one call. */
 function readGrant({ grant = 'once', uses_max, ttl }: VoteFields): RequestedGrant | undefined {
   if (grant !== 'once')
-    return { scope: grant, uses_max: uses_max ?? null, ttl_ms: ttl === undefined ? null : parseDurationMs(ttl) };
+    return {
+      scope: grant,
+      uses_max: uses_max ?? null,
+      ttl_ms: ttl === undefined ? null : parseDurationMs(ttl),
+    };
   if (uses_max === undefined && ttl === undefined) return undefined;
   throw new Refusal('invalid_request', '`uses_max` and `ttl` belong to a `grant`: name its scope too.');
 }

@@ -4,25 +4,8 @@ import { type Context, Refusal } from '../../operations/operation.ts';
 import { formatDuration } from '../../platform/store/columns.ts';
 import { getScopeTerms, parseGrantOffer } from './grant-offer.ts';
 import type { ApprovalLimits } from './parts.ts';
-import type { ApprovalRequestRow } from './rows.ts';
 import type { GrantScope } from './scope-names.ts';
-
-/** A way not to be asked again, for a request that was approved often. */
-export interface RuleProposal {
-  /** `rule`: a policy can say it. `grant`: only a grant can, because a rule would have to hold argument values. */
-  readonly kind: 'rule' | 'grant';
-  readonly reason: string;
-  /** A policy document in YAML; `null` for a grant. */
-  readonly policy: string | null;
-  /** The longest grant that is proposed. */
-  readonly grant: { readonly scope: GrantScope; readonly uses_max: number; readonly ttl: string } | null;
-}
-
-/** The parts of a request on which a proposal depends. */
-export type ProposalSubject = Pick<
-  ApprovalRequestRow,
-  'request_id' | 'tenant_id' | 'agent_id' | 'tool_name' | 'rules' | 'grant_offer'
->;
+import type { ProposalSubject, RuleProposal } from './types.ts';
 
 /**
  * Proposes a rule, or else the longest grant. A rule is proposed only if the rules that asked are about the tool and the
@@ -59,7 +42,8 @@ function findLongestGrant(
   return { scope, uses_max, ttl: formatDuration(limits.grant_ttl_ms_max) };
 }
 
-const PRIORITY_MIN = -1_000;
+/** A rule’s priority if it states none. */
+const PRIORITY_DEFAULT = 100;
 
 /** Writes a document with one rule before those that asked. Names are JSON, which is YAML too. */
 function writeRule(
@@ -78,7 +62,7 @@ function writeRule(
     '    boundary: action',
     `    condition: {tools: [${quote(tool)}], agents: [${quote(agent_id)}]}`,
     '    action: flag',
-    `    priority: ${Math.max(PRIORITY_MIN, Math.min(0, ...priorities) - 1)}`,
+    `    priority: ${Math.max(0, Math.min(PRIORITY_DEFAULT, ...priorities) - 1)}`,
     `    reason: ${quote('Equal calls were approved five times and never denied.')}`,
     '',
   ].join('\n');

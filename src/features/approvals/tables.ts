@@ -27,7 +27,8 @@ const originSchema = Type.Object({
   age_seconds: Type.Nullable(Type.Integer({ description: 'The age of that event.' })),
   named_by: Type.Nullable(
     Type.Enum(['prompt', 'operator', 'task'], {
-      description: 'A person’s prompt, an operator’s prompt, or the task has the value; `null` if none has it.',
+      description:
+        'A person’s prompt, an operator’s prompt, or the task has the value; `null` if none has it.',
     }),
   ),
   sentence: Type.String({ description: 'The same as plain text, without the value.' }),

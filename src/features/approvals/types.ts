@@ -1,8 +1,7 @@
-import type { Shown } from '../../platform/store/define-table.ts';
+import type { Row, Shown } from '../../platform/store/define-table.ts';
 import type { ActionMarks } from '../../runtime/audit/types.ts';
 import type { ApprovalCaller, ApprovalStatus, ResolveApproval } from '../../runtime/enforcement/approval.ts';
 import type { GrantFilter, GrantRecord } from './grant-types.ts';
-import type { ProposalSubject, RuleProposal } from './rule-proposal.ts';
 import type { ApprovalScope, GrantScope } from './scope-names.ts';
 import type { approvalRequests, approvalVotes } from './tables.ts';
 
@@ -78,6 +77,23 @@ export type TransitionResult =
         | 'too_many_grants';
       readonly record: ApprovalRecord | null;
     };
+
+/** A way not to be asked again, for a request that was approved often. */
+export interface RuleProposal {
+  /** `rule`: a policy can say it. `grant`: only a grant can, because a rule would have to hold argument values. */
+  readonly kind: 'rule' | 'grant';
+  readonly reason: string;
+  /** A policy document in YAML; `null` for a grant. */
+  readonly policy: string | null;
+  /** The longest grant that is proposed. */
+  readonly grant: { readonly scope: GrantScope; readonly uses_max: number; readonly ttl: string } | null;
+}
+
+/** The parts of a request on which a proposal depends. */
+export type ProposalSubject = Pick<
+  Row<typeof approvalRequests>,
+  'request_id' | 'tenant_id' | 'agent_id' | 'tool_name' | 'rules' | 'grant_offer'
+>;
 
 export interface ProposalForRequest {
   readonly subject: ProposalSubject;
