@@ -206,7 +206,7 @@ test('a request lists its scopes and where values come from', async () => {
 
 test('events name the grant, and hold no value', async () => {
   const secretish = 'kappa-7391@example.com';
-  const grantId = await grant(mail('s7', { to: secretish }));
+  const grantId = await grant(mail('s7', { to: secretish, body: 'once' }));
   await mail('s7', { to: secretish, body: 'again' });
   // biome-ignore lint/suspicious/noExplicitAny: events of several kinds.
   let named: any[] = [];
