@@ -115,7 +115,7 @@ async function grant(call: Promise<Reply>, terms: object = {}): Promise<string> 
 const show = async (grantId: string) => (await ask(`/v1/approvals/grants/${grantId}`, operator())).json;
 const TO_ADA = { to: 'ada@example.com', body: 'Hello' };
 
-test('equal calls pass in both workers, and others are asked', async () => {
+test('equal calls pass in both workers, others wait', async () => {
   const grantId = await grant(mail('s1', TO_ADA));
   for (let at = 0; at < 6; at++) {
     const { json } = await mail('s1', { to: 'ada@example.com', body: `Number ${at}` });

@@ -92,7 +92,7 @@ test('a rule on session tags binds everything, in that session', () => {
   assert.deepEqual([made?.bound, made?.scopes], [['url', 'body'], ['session']]);
 });
 
-test('an origin binds the argument that was asked about', () => {
+test('an origin binds the argument in question', () => {
   const made = offer('send_money', '{"recipient":"DE89370400440532013000","amount":5}');
   assert.deepEqual([made?.bound, made?.free, made?.permits_others], [['recipient'], ['amount'], true]);
   assert.deepEqual(made?.scopes, ['session', 'agent']);

@@ -2,7 +2,7 @@ import { hasDuplicateKeys } from '../../core/json/source.ts';
 import { EARLIER_NAME } from '../../core/names.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Crossing, Json } from '../../core/types/index.ts';
-import { openValueHash } from '../../operations/value-hash.ts';
+import { openPlaceHash } from '../../operations/place-hash.ts';
 import { hasLongNumbers } from './binding.ts';
 
 /** A tool call that a grant can cover: its arguments have plain names and exact values. */
@@ -42,7 +42,7 @@ export function hashArguments(
   secret: string,
   tenantId: string,
 ): Readonly<Record<string, string>> {
-  const hash = openValueHash(secret, `${EARLIER_NAME} approval arguments 1\n${tenantId}`);
+  const hash = openPlaceHash(secret, `${EARLIER_NAME} approval arguments 1\n${tenantId}`);
   return Object.fromEntries(
     names.map((name) => [name, hash(JSON.stringify([tool, name]), canonicalizeJson(values[name]!))]),
   );

@@ -110,7 +110,7 @@ export const approvalsGrantsRevoke = defineOperation({
   name: 'approvals_grants_revoke',
   summary: 'Revoke a grant',
   description:
-    'Ends a grant. After the response, no worker uses it, and the calls that it covered are asked again. A grant that was revoked before stays as it is.',
+    'Ends a grant. After the response, no worker uses it, and the calls that it covered need an approval again. A grant that was revoked before stays as it is.',
   http: { method: 'POST', path: '/v1/approvals/grants/{grant_id}/revoke' },
   cli: {
     verb: 'approvals grants revoke',

@@ -170,7 +170,7 @@ export async function listGrants(
 
 /**
  * Revokes a grant. Every process reads it at each use, so none uses it afterwards. A grant that was revoked before
- * stays as it is. Returns `null` if there is none that the caller may see.
+ * stays as it is. Returns `null` for an unknown grant, or one that the caller may not see.
  */
 export async function revokeGrant(
   grantId: string,

@@ -27,9 +27,9 @@ export function buildRuleProposal(
 }
 
 const BY_TOOL =
-  'The rules that asked look at the tool and the agent alone. This rule lets all such calls of this agent pass, whatever their arguments are: add a `when` to bound them.';
+  'The rules that asked check the tool and the agent alone. This rule lets all such calls of this agent pass, whatever their arguments are: add a `when` to bound them.';
 const BY_VALUES =
-  'The rules that asked look at argument values, at where they come from, or at the session. A rule would have to hold these values, and the service keeps only their keyed hashes.';
+  'The rules that asked check argument values, their origins, or the session. A rule would have to hold these values, and the service keeps only their keyed hashes.';
 const BY_PATTERN = 'The name of the tool or the agent has a `*`, which a rule reads as a pattern.';
 
 function findLongestGrant(
@@ -69,7 +69,7 @@ function writeRule(
 }
 
 /** The recorded decisions of the agent’s calls under a proposed rule. */
-export interface ProposalReplay {
+export interface RuleReplay {
   readonly since: string;
   readonly same: number;
   readonly stricter: number;
@@ -85,7 +85,7 @@ export async function replayProposedRule(
   text: string,
   { tenant_id, agent_id, tool_name }: ProposalSubject,
   context: Context,
-): Promise<ProposalReplay> {
+): Promise<RuleReplay> {
   if (isReplaying)
     throw new Refusal('unavailable', 'Another replay is running. Try again when it has ended.');
   isReplaying = true;

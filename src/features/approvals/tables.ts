@@ -75,10 +75,10 @@ export const approvalRequests = defineTable(
     }),
     /** UTF-8 bytes. */
     arguments_bytes: count({ description: 'Bytes before it was cut.', example: 51 }),
-    /** Where the values of the call come from; `null` if its contract does not check that. */
+    /** The origins of the call’s values; `null` if its contract does not check them. */
     origins: nullable(
       json(Type.Array(originSchema), {
-        description: 'Where argument values come from; `null` if the contract does not check that.',
+        description: 'Origins of argument values; `null` if the contract does not check them.',
         example: [],
       }),
     ),

@@ -78,7 +78,7 @@ export type TransitionResult =
       readonly record: ApprovalRecord | null;
     };
 
-/** A way not to be asked again, for a request that was approved often. */
+/** A way to need no more approvals, for a request that was approved often. */
 export interface RuleProposal {
   /** `rule`: a policy can say it. `grant`: only a grant can, because a rule would have to hold argument values. */
   readonly kind: 'rule' | 'grant';
@@ -127,7 +127,7 @@ export interface Approvals {
   /** Newest first. */
   readonly listGrants: (filter: GrantFilter) => Promise<readonly GrantRecord[]>;
   readonly findGrant: (grantId: string) => Promise<GrantRecord | null>;
-  /** Revokes a grant at once, in all processes; `null` if there is none that the caller may see. */
+  /** Revokes a grant at once, in all processes; `null` for an unknown one, or one that the caller may not see. */
   readonly revokeGrant: (
     grantId: string,
     callerId: string,

@@ -1,6 +1,6 @@
 import { EARLIER_NAME } from '../../core/names.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../../core/policy/conditions/decimal.ts';
-import { openValueHash } from '../../operations/value-hash.ts';
+import { openPlaceHash } from '../../operations/place-hash.ts';
 import type { ArgumentScalar } from './arguments.ts';
 
 /** Hashes one task’s values, which are not stored themselves. `null` for a number that is not exact. */
@@ -8,7 +8,7 @@ export type HashValue = (path: string, value: ArgumentScalar) => string | null;
 
 /** Opens a task’s hash function. `secret` is the service's own. */
 export function openTaskHash(secret: string, taskId: string): HashValue {
-  const hash = openValueHash(secret, `${EARLIER_NAME} task values 1\n${taskId}`);
+  const hash = openPlaceHash(secret, `${EARLIER_NAME} task values 1\n${taskId}`);
   return (path, value) => {
     const written = writeValue(value);
     return written === null ? null : hash(path, written);

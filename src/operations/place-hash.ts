@@ -2,12 +2,12 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import type { Json } from '../core/types/index.ts';
 
 /** Hashes a value at a place, such as one argument. `written` tells values apart: equal values are written alike. */
-export type HashValue = (place: string, written: Json) => string;
+export type PlaceHash = (place: string, written: Json) => string;
 
 const KEY_BYTES = 32;
 
 /** Opens a keyed hash function for one purpose, which `info` names. `secret` is the service’s fingerprint key. */
-export function openValueHash(secret: string, info: string): HashValue {
+export function openPlaceHash(secret: string, info: string): PlaceHash {
   const key = Buffer.from(hkdfSync('sha256', secret, '', info, KEY_BYTES));
   return (place, written) =>
     createHmac('sha256', key)
