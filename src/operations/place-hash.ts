@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Json } from '../core/types/index.ts';
 
-/** Hashes a value at a place, such as one argument. `written` tells values apart: equal values are written alike. */
+/** Hashes a value at a place, such as one argument. Equal values have equal `written` forms, and no others do. */
 export type PlaceHash = (place: string, written: Json) => string;
 
 const KEY_BYTES = 32;
