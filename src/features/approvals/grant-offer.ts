@@ -104,11 +104,12 @@ export function getScopeTerms(
 /** Describes the calls that an offer’s scope covers, in one sentence with argument names and no value. */
 export function describeScope(
   scope: GrantScope,
-  { tool, agent_id }: { readonly tool: string; readonly agent_id: string },
+  call: { readonly tool: string; readonly agent_id: string; readonly session_id?: string | null },
   { bound, free, permits_others }: BoundArguments,
 ): string {
-  const where = scope === 'agent' ? 'in any session' : 'in this session';
-  const calls = `Calls of \`${tool}\` by \`${agent_id}\` ${where}`;
+  const { tool, agent_id, session_id = null } = call;
+  const session = session_id === null ? 'this session' : `the session \`${session_id}\``;
+  const calls = `Calls of \`${tool}\` by \`${agent_id}\` in ${scope === 'agent' ? 'any session' : session}`;
   if (scope === 'any_arguments') return `${calls}, with any arguments.`;
   const same = bound.length === 0 ? 'without arguments' : `with the same ${formatNames(bound)}`;
   const others = permits_others

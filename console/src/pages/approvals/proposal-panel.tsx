@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/page-header.tsx';
+import { Prose } from '../../components/prose.tsx';
 import { OpenInEditor } from '../policies/open-in-editor.tsx';
 
 /** Proposes a rule for a question that was approved often. The replay runs when it is opened. */
@@ -29,7 +30,9 @@ export function ProposalPanel({ request_id }: { readonly request_id: string }) {
       {isOpen && isFetching && data === undefined ? <p role="status">Replaying …</p> : null}
       {data === undefined ? null : (
         <div className="stack">
-          <p>{data.reason}</p>
+          <p>
+            <Prose text={data.reason} />
+          </p>
           {data.policy === null ? null : (
             <>
               <CodeBlock text={data.policy} label="Proposed rule" />
@@ -40,9 +43,9 @@ export function ProposalPanel({ request_id }: { readonly request_id: string }) {
           )}
           {data.replay === null ? null : (
             <p>
-              The agent’s recorded calls of the last seven days: {data.replay.less_strict} less strict,{' '}
-              {data.replay.stricter} stricter, {data.replay.same} the same, {data.replay.unknown} cannot be
-              replayed.
+              The agent’s recorded calls of this tool in the last seven days: {data.replay.less_strict} less
+              strict, {data.replay.stricter} stricter, {data.replay.same} the same, {data.replay.unknown}{' '}
+              cannot be replayed.
             </p>
           )}
           {data.grant === null ? null : (
