@@ -1,7 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { approvalRequestIdSchema, buildNotFoundRefusal, createScopeFilter } from './operations.ts';
-import { replayProposedRule } from './rule-proposal.ts';
 import { GRANT_SCOPES } from './scope-names.ts';
 
 export const approvalsProposal = defineOperation({
@@ -54,7 +53,9 @@ export const approvalsProposal = defineOperation({
         'Nothing is proposed: too few equal requests were approved, or one was denied.',
       );
     const { policy } = proposed.proposal;
-    const replay = policy === null ? null : await replayProposedRule(policy, proposed.subject, context);
+    if (policy === null) return { request_id, ...proposed.proposal, replay: null };
+    const { replayProposedRule } = await import('./rule-proposal.ts');
+    const replay = await replayProposedRule(policy, proposed.subject, context);
     return { request_id, ...proposed.proposal, replay };
   },
 });
