@@ -1,4 +1,4 @@
-import { getScopeTerms, parseGrantOffer } from './grant-offer.ts';
+import { getScopeTerms, parseGrantOffer } from './grant-terms.ts';
 import { countActiveGrants, type GrantChoice } from './grants.ts';
 import type { ApprovalsParts } from './parts.ts';
 import type { ApprovalRequestRow, StoreTransaction, VoteRow } from './rows.ts';

@@ -4,7 +4,7 @@ import { getLifetimeStatus } from '../../operations/lifetime.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
-import { describeScope, type GrantOffer } from './grant-offer.ts';
+import { describeScope, type GrantOffer } from './grant-terms.ts';
 import type { GrantFilter, GrantRecord, GrantRow } from './grant-types.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { RecordingFailure } from './recording-failure.ts';

@@ -3,7 +3,7 @@ import { maskComment } from '../../runtime/enforcement/mask-comment.ts';
 import type { ApprovalActor } from './events.ts';
 import { expireRequest } from './expiry.ts';
 import { findCommonChoice, findGrantChoice, getVoteColumns } from './grant-choice.ts';
-import { parseGrantOffer } from './grant-offer.ts';
+import { parseGrantOffer } from './grant-terms.ts';
 import { findGrant, insertGrant, listGrants, recordGrantChange, revokeGrant } from './grants.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { resolveApproval } from './resolve.ts';

@@ -1,6 +1,7 @@
 import { Type } from '../../core/schema.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { approvalRequestIdSchema, buildNotFoundRefusal, createScopeFilter } from './operations.ts';
+import { replayProposedRule } from './rule-proposal.ts';
 import { GRANT_SCOPES } from './scope-names.ts';
 
 export const approvalsProposal = defineOperation({
@@ -54,7 +55,6 @@ export const approvalsProposal = defineOperation({
       );
     const { policy } = proposed.proposal;
     if (policy === null) return { request_id, ...proposed.proposal, replay: null };
-    const { replayProposedRule } = await import('./rule-proposal.ts');
     const replay = await replayProposedRule(policy, proposed.subject, context);
     return { request_id, ...proposed.proposal, replay };
   },

@@ -4,7 +4,7 @@ import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import type { ActionMarks } from '../../runtime/audit/types.ts';
 import type { ApprovalStatus } from '../../runtime/enforcement/approval.ts';
-import { describeScope, getScopeTerms, parseGrantOffer } from './grant-offer.ts';
+import { describeScope, getScopeTerms, parseGrantOffer } from './grant-terms.ts';
 import { OPEN_STATUSES } from './lifecycle.ts';
 import { approvalRequests, approvalVotes } from './tables.ts';
 import type { ApprovalFilter, ApprovalRecord } from './types.ts';

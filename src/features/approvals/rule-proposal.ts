@@ -2,7 +2,7 @@ import type { Policy } from '../../core/types/index.ts';
 import { buildPolicyRefusal, readActive } from '../../operations/managed-change.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { formatDuration } from '../../platform/store/columns.ts';
-import { getScopeTerms, parseGrantOffer } from './grant-offer.ts';
+import { getScopeTerms, parseGrantOffer } from './grant-terms.ts';
 import type { ApprovalLimits } from './parts.ts';
 import type { GrantScope } from './scope-names.ts';
 import type { ProposalSubject, RuleProposal } from './types.ts';
