@@ -161,6 +161,9 @@ const LAST = [
   'mcp_pins_reject',
   'mcp_pins_approve',
   'capabilities_revoke',
+  'approvals_grants_list',
+  'approvals_grants_show',
+  'approvals_grants_revoke',
   'tasks_revoke',
   'audit_verify_start',
   'evidence_pack_start',
@@ -307,13 +310,44 @@ async function finished(jobId: string): Promise<string> {
 }
 
 /** Creates the pending request whose ID the examples show. */
-async function waiting(): Promise<string> {
+async function waiting(order = 'A-17'): Promise<string> {
   const answer = await fetch(`${shop.url}/v1/intercept/tool`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(REFUND),
+    body: JSON.stringify({ ...REFUND, input: { ...REFUND.input, order } }),
   });
   return ((await answer.json()) as { approval: { request_id: string } }).approval.request_id;
+}
+
+async function approve(requestId: string, terms: object): Promise<{ grant_id: string | null }> {
+  const operator = readFileSync(join(shop.state_dir, 'operator-token'), 'utf8').trim();
+  const answer = await fetch(`${shop.url}/v1/approvals/${requestId}/approve`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${operator}` },
+    body: JSON.stringify(terms),
+  });
+  return (await answer.json()) as { grant_id: string | null };
+}
+
+/** Creates the request for which a rule is proposed, because five equal ones were approved. */
+async function oftenApproved(): Promise<string> {
+  for (let time = 0; time < 5; time++) await approve(await waiting('B-18'), {});
+  return waiting('B-18');
+}
+
+let grantId: string | null = null;
+
+/** Creates the grant that the examples show, once. It covers the call for which the other examples wait. */
+async function granted(): Promise<string> {
+  grantId ??= (await approve(await waiting(), { grant: 'session' })).grant_id;
+  return grantId ?? '';
+}
+
+/** Returns the request or the grant that an example is about; empty if it is about neither. */
+async function findSubject(name: string): Promise<string> {
+  if (name.startsWith('approvals_grants_')) return granted();
+  if (name === 'approvals_proposal') return oftenApproved();
+  return /^(?:dashboard_)?approvals(?:_|$)/.test(name) ? waiting() : '';
 }
 
 /** Stores the alert that the examples show. */
@@ -367,8 +401,8 @@ async function changeTool(description: string, expected: string): Promise<void> 
 }
 
 async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
-  const waits = /^(?:dashboard_)?approvals(?:_|$)/.test(name) ? await waiting() : '';
-  const fill = (text: string) => (waits === '' ? text : text.replace(/apr_\w+/, waits));
+  const subject = await findSubject(name);
+  const fill = (text: string) => (subject === '' ? text : text.replace(/(?:apr|grt)_\w+/, subject));
   const path = fill(shown);
   if (name === 'alerts_show') addAlert();
   if (name === 'alerts_resend') addDeadLetter();
@@ -410,6 +444,7 @@ function assertLines(text: string, shown: string): void {
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^evt_[0-9a-f]{24}$/, 'evt'],
   [/^apr_[0-9a-f]{24}$/, 'apr'],
+  [/^grt_[0-9a-f]{24}$/, 'grt'],
   [/^req_[0-9a-f]{12}_\w+$/, 'req'],
   [/^hdl_[0-9a-f]{32}$/, 'mem'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],

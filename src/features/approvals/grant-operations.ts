@@ -25,7 +25,7 @@ const granted = {
   ...approvalGrants.example,
   status: 'active' as const,
   sentence:
-    'Calls of `issue_refund` by `support-bot` in the session `sess-1` with the same `order`, `amount`. Free: `note`.',
+    'Calls of `issue_refund` by `support-bot` in the session `sess-1` with the same `order`, `amount`, `notify`.',
 };
 
 export const approvalsGrantsList = defineOperation({

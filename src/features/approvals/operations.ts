@@ -97,6 +97,19 @@ export const approvalExample = {
       uses_max: 20,
       ttl: '1h',
     },
+    {
+      scope: 'agent' as const,
+      sentence:
+        'Calls of `issue_refund` by `support-bot` in any session with the same `order`, `amount`, `notify`.',
+      uses_max: 50,
+      ttl: '1d',
+    },
+    {
+      scope: 'any_arguments' as const,
+      sentence: 'Calls of `issue_refund` by `support-bot` in this session, with any arguments.',
+      uses_max: 20,
+      ttl: '1h',
+    },
   ],
 };
 

@@ -159,11 +159,11 @@ export const approvalGrants = defineTable(
     rules_hash: text({ shown: false }),
     bound_arguments: textList({
       description: 'Arguments that must have the same values.',
-      example: ['order', 'amount'],
+      example: ['order', 'amount', 'notify'],
     }),
     /** Keyed hashes of the bound values; JSON. */
     bound_hashes: text({ shown: false }),
-    free_arguments: textList({ description: 'Arguments that may have other values.', example: ['note'] }),
+    free_arguments: textList({ description: 'Arguments that may have other values.' }),
     /** 1: arguments that are neither bound nor free may differ, because the contract checks each of them. */
     permits_others: integer({ shown: false }),
     min_approvals: integer({ shown: false }),

@@ -153,6 +153,7 @@ const full = {
     pending_per_agent_max: 1,
     arguments_bytes_max: 256,
     retention: '1d',
+    ...{ grant_ttl_max: '1h', grant_uses_max: 1, grants_per_agent_max: 1 },
     webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, max_attempts: 1, allow_link_local: true },
   },
   capability_tokens: { default_ttl: '1m', max_ttl: '1m', active_max: 1 },

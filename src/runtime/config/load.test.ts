@@ -423,6 +423,7 @@ test('without a file the defaults hold', async () => {
       pending_per_agent_max: 100,
       arguments_bytes_max: 16_384,
       ...{ retention: '90d', second_factor_ttl: '10m' },
+      ...{ grant_ttl_max: '24h', grant_uses_max: 100, grants_per_agent_max: 50 },
     },
     flow: { llm_user_role: 'ignore', operator_prompts: [] },
     capability_tokens: { default_ttl: '10m', max_ttl: '1h', active_max: 100_000 },
