@@ -223,10 +223,10 @@ function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
         is_cut={request.arguments_truncated === true}
         bytes={request.arguments_bytes}
       />
+      <NoteField value={note} onChange={setNote} has_focus />
       {isApproval ? (
         <ScopeChoice choices={request.grants_proposed ?? []} chosen={scope} onChoose={setScope} />
       ) : null}
-      <NoteField value={note} onChange={setNote} has_focus />
       <SecondFactorField factor={secondFactor} />
     </ConfirmDialog>
   );
