@@ -15,7 +15,7 @@ export interface DecidingCommand {
 
 export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   { command: 'allow', verbs: [], needs_operator: true },
-  { command: 'approvals', verbs: ['approve', 'deny'], needs_operator: true },
+  { command: 'approvals', verbs: ['approve', 'deny', 'revoke'], needs_operator: true },
   { command: 'token', verbs: ['show', 'rotate', 'create'], needs_operator: true },
   { command: 'fingerprint', verbs: ['add'], needs_operator: true },
   { command: 'skills', verbs: ['remove'], needs_operator: true },
@@ -124,4 +124,4 @@ export const SIGN_IN_LINK = /svc_link/i;
 
 /** Routes that decide or loosen protection, or with which people sign in. */
 export const DECIDING_ROUTE =
-  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|(?:skills|templates)\/(?:install|remove)|audit\/(?:holds|erase-actions)|(?:action|detection)\/try|alerts\/(?:rules|silences|test|history|deliveries))(?=$|[\s/?#"'])|mcp\/pins\/(?:approve|reject)|memory\/purge-expired|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out|unlock))?(?=$|[\s?#"'])|session\/(?:sign-(?:in|out)|second-factor|set-up|password|revoke|totp|passkeys?)(?=$|[\s/?#"'])|auth\/oidc\/(?:start|callback)|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;
+  /\/v1\/(?:approvals\/(?:[^\s/?#"']{1,200}\/(?:approve|deny)|grants\/[^\s/?#"']{1,200}\/revoke)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|(?:skills|templates)\/(?:install|remove)|audit\/(?:holds|erase-actions)|(?:action|detection)\/try|alerts\/(?:rules|silences|test|history|deliveries))(?=$|[\s/?#"'])|mcp\/pins\/(?:approve|reject)|memory\/purge-expired|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out|unlock))?(?=$|[\s?#"'])|session\/(?:sign-(?:in|out)|second-factor|set-up|password|revoke|totp|passkeys?)(?=$|[\s/?#"'])|auth\/oidc\/(?:start|callback)|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;

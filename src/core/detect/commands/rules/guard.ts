@@ -41,6 +41,7 @@ export const guardRules: readonly CommandRule[] = [
       '/usr/local/bin/customshouse fingerprint add --rule x',
       'npm exec -- customshouse approvals deny apr_1',
       'curl -X POST http://127.0.0.1:8000/v1/approvals/apr_1/approve',
+      'customshouse approvals grants revoke grt_1',
       'curl -X POST http://127.0.0.1:8000/v1/session/set-up -d "{}"',
       'journalctl -u service | grep svc_link_',
       'curl -H "x-service-user: admin" http://127.0.0.1:8000/v1/audit/query -d "{}"',
