@@ -75,7 +75,15 @@ export function listArgumentLabels(labels: Readonly<Record<string, readonly Seen
 }
 
 /** Returns the untrusted labels that a contract gives, which are the session's taint tags too. */
-export function listUntrustedLabels({ emits }: ToolContract): readonly Label[] {
-  const labels = [emits.origin ?? UNKNOWN, ...Object.values(emits.labels ?? {})];
-  return labels.filter((label) => covers(UNTRUSTED, label));
+export function listUntrustedLabels(contract: ToolContract): readonly Label[] {
+  return listGivenLabels(contract).filter(isUntrusted);
+}
+
+/** Returns the labels that a contract gives to fields that no third party can write. */
+export function listTrustedLabels(contract: ToolContract): readonly Label[] {
+  return listGivenLabels(contract).filter((label) => covers(TRUSTED, label));
+}
+
+function listGivenLabels({ emits }: ToolContract): readonly Label[] {
+  return [emits.origin ?? UNKNOWN, ...Object.values(emits.labels ?? {})];
 }

@@ -15,7 +15,8 @@ import type {
   ValuesSeen,
 } from '../types/index.ts';
 import { addUntrustedAtoms, findPromptAtoms, findSourceAtoms, type UntrustedAtoms } from './atoms.ts';
-import { foldValue } from './fold-value.ts';
+import { listEchoes } from './echoes.ts';
+import { foldValue, listDecodings } from './fold-value.ts';
 import { buildPlaceStep, getLabelFinder, KEYS_STEP, LINES_STEP } from './label-paths.ts';
 import {
   buildArgumentLabel,
@@ -24,6 +25,7 @@ import {
   isPermitting,
   isUnknown,
   isUntrusted,
+  listTrustedLabels,
   USER_SOURCE,
 } from './labels.ts';
 import { isSmallNumber, normalizeNumber } from './numbers.ts';
@@ -282,6 +284,8 @@ function addResult(
     });
   for (const [label, found] of atoms) addAtoms(draft, found, label);
   const strangers = [...atoms.values()];
+  // Some of its arguments are not known, so that it may repeat them.
+  if (seen.findLabels(seen.hashValue('folded', buildLongCallMark(tool))).length > 0) return;
   for (const { text, kind, label } of trusted) {
     const known = findFolded(seen, kind === 'number' ? (normalizeNumber(text) ?? text) : trimBlanks(text));
     // A generated value is not new if any tool got it before.
@@ -389,6 +393,11 @@ function addCall(
 ): void {
   const { seen } = draft;
   const mark = buildArgumentLabel(tool);
+  const givesTrust = contract !== null && listTrustedLabels(contract).length > 0;
+  const addMark = (value: string): void => {
+    if (value.length <= ATOM_UNITS_MAX && !isPlaceholderText(value))
+      addValue(draft, 'folded', foldValue(value), mark);
+  };
   let count = 0;
   let named = 0;
   const add = (text: string, isNumber: boolean): void => {
@@ -401,8 +410,10 @@ function addCall(
     if (labels.some(({ label }) => isPermitting(label))) return;
     if (contract?.writes !== undefined) draft.end.add(contract.writes);
     const number = isNumber ? normalizeNumber(value) : null;
-    if (value.length <= ATOM_UNITS_MAX && !isPlaceholderText(value))
-      addValue(draft, 'folded', foldValue(number ?? value), mark);
+    addMark(number ?? value);
+    const echoes = givesTrust ? listEchoes(value) : listDecodings(value);
+    if (echoes === null) addValue(draft, 'folded', buildLongCallMark(tool), mark);
+    else for (const echo of echoes) addMark(echo);
   };
   if (content.kind === 'text') add(content.text, false);
   else
@@ -415,6 +426,11 @@ function addCall(
   if (contract?.writes !== undefined) draft.end.add(contract.writes);
   // The other values could not be recognised in a result, so that no more values may become trusted.
   for (let at = 0; at <= VALUE_QUOTAS.trusted; at++) addValue(draft, 'folded', `argument ${at}`, mark);
+}
+
+/** The text under which a session remembers that a tool got arguments that are not known. No folded value has a space. */
+function buildLongCallMark(tool: string | null): string {
+  return `long call ${tool ?? ''}`;
 }
 
 /** The text under which a session remembers how a tool was called. It has fewer words than a content shingle. */
