@@ -19,7 +19,9 @@ export const UNKNOWN: Label = 'unknown';
 /** The label for an argument that a call leaves out. */
 export const ABSENT: Label = 'absent';
 
-const UNTRUSTED = 'untrusted';
+/** The family for content that strangers can write. */
+export const UNTRUSTED: Label = 'untrusted';
+
 const TRUSTED = 'trusted';
 
 /** Returns whether a label can permit a value. */

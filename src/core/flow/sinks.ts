@@ -14,7 +14,7 @@ import type {
 } from '../types/index.ts';
 import type { JsonNode } from '../types/json.ts';
 import { listCompositeParts } from './composites.ts';
-import { ABSENT, addLabels, isUnknown, isUntrusted, OPERATOR, UNKNOWN } from './labels.ts';
+import { ABSENT, addLabels, isUnknown, isUntrusted, OPERATOR, UNKNOWN, UNTRUSTED } from './labels.ts';
 import { isSmallNumber, normalizeNumber } from './numbers.ts';
 import { trimBlanks } from './pieces.ts';
 import { ANY, findValueLabels, findWholeLabels, isPermittedValue, listShownLabels } from './value-labels.ts';
@@ -217,6 +217,9 @@ function checkLeaf(
   const shown = listShownLabels(labels, seen);
   const barring = shown.filter(({ label }) => isCoveredBy(terms.none_of ?? [], label));
   if (barring.length > 0) return { is_permitted: false, shown: barring };
+  // A stranger's value that was not kept would be refused too.
+  if (seen.full.includes('untrusted') && terms.none_of?.some(isUntrusted) === true)
+    return { is_permitted: false, shown: [{ label: UNTRUSTED, event_id: null }] };
   if (isPermittedValue(labels, terms.any_of, seen)) return { is_permitted: true, shown };
   if (terms.type === undefined || node.kind !== 'string') return { is_permitted: false, shown };
   return checkParts(listCompositeParts(written, terms.type), terms, seen, shown);
