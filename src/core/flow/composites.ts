@@ -15,6 +15,11 @@ export function listCompositeParts(text: string, type: CompositeType): readonly 
   return parts.length > PARTS_MAX ? [...parts.slice(0, PARTS_MAX), null] : parts;
 }
 
+/** Returns whether a label for the whole value may permit it. A file's name is no URL, though browsers open `news.zip`. */
+export function isWholeOf(text: string, type: CompositeType): boolean {
+  return type !== 'url' || text.includes('://') || !isFileName(text.split('/', 1)[0]!);
+}
+
 const CUTS: Readonly<Record<CompositeType, (text: string) => readonly CompositePart[]>> = {
   url: cutUrl,
   addresses: (text) => text.split(/[,;]/).map((part) => (part.trim() === '' ? null : part)),
@@ -25,7 +30,7 @@ const CUTS: Readonly<Record<CompositeType, (text: string) => readonly CompositeP
 /** A URL needs a known host, a known path, and known values in its query. */
 function cutUrl(text: string): readonly CompositePart[] {
   const url = parseUrlParts(text);
-  if (url === null) return [null];
+  if (url === null || isFileName(url.host)) return [null];
   const path = url.path === '' || url.path === '/' ? [] : [url.path];
   return [url.host, ...path, ...url.values, ...(url.has_rest ? [null] : [])];
 }
@@ -67,8 +72,11 @@ const ACCOUNT_DIGITS_MIN = 9;
 
 function isAddress(word: string): boolean {
   if (ADDRESS.test(word)) return true;
-  const ending = HOST.exec(word)?.[1];
-  return ending !== undefined && !FILE_ENDINGS.has(ending.toLowerCase());
+  return HOST.test(word) && !isFileName(word);
+}
+
+function isFileName(word: string): boolean {
+  return FILE_ENDINGS.has(HOST.exec(word)?.[1]?.toLowerCase() ?? '');
 }
 
 /** Returns the hosts, URLs and paths in a shell command. A command that is too long to read has a part without a label. */

@@ -422,7 +422,7 @@ test('cuts a composite by its declared type', () => {
   });
   const session = openFlowSession(['url', 'addresses', 'text', 'command'].map(terms));
   session.prompt(
-    'Read https://docs.example.com/guide?lang=en and mail ada@example.com, bob@example.com; look into /srv/data.',
+    'Read https://docs.example.com/guide?lang=en and mail ada@example.com, bob@example.com; look into /srv/data, and pack it into news.zip or see https://docs.rs/guide.',
   );
   session.result('read_mail', 'See https://evil.example/?q= or mallory@evil.example.');
   const rows: readonly (readonly [string, string, 'allow' | 'block'])[] = [
@@ -433,6 +433,11 @@ test('cuts a composite by its declared type', () => {
     ['url', 'https://docs.example.com@evil.example/guide', 'block'],
     ['url', 'https://docs.example.com.evil.example/guide', 'block'],
     ['url', 'https://docs.example.com/guide#secret', 'block'],
+    ['url', 'https://docs.rs/guide', 'allow'],
+    ['url', 'https://docs.rs/', 'block'],
+    ['url', 'https://news.zip/', 'block'],
+    ['url', 'news.zip', 'block'],
+    ['url', 'javascript://docs.example.com/guide', 'block'],
     ['addresses', 'ada@example.com, bob@example.com', 'allow'],
     ['addresses', 'ada@example.com; mallory@evil.example', 'block'],
     ['addresses', 'ada@example.com,', 'block'],

@@ -13,7 +13,7 @@ import type {
   ValuesSeen,
 } from '../types/index.ts';
 import type { JsonNode } from '../types/json.ts';
-import { listCompositeParts } from './composites.ts';
+import { isWholeOf, listCompositeParts } from './composites.ts';
 import { ABSENT, addLabels, isUnknown, isUntrusted, OPERATOR, UNKNOWN, UNTRUSTED } from './labels.ts';
 import { isSmallNumber, normalizeNumber } from './numbers.ts';
 import { trimBlanks } from './pieces.ts';
@@ -206,11 +206,12 @@ function checkLeaf(
       is_permitted: terms.any_of.includes(TRIVIAL) || isPermitted(written, isNumber, terms, seen),
       shown: [],
     };
+  const isWhole = terms.type === undefined || isWholeOf(trimBlanks(written), terms.type);
   if (terms.none_of === undefined) {
     // A permitted value needs no search for hidden parts.
     if (terms.any_of.includes(ANY)) return { is_permitted: true, shown: [] };
     const whole = { whole: findWholeLabels(trimBlanks(written), isNumber, seen), parts: [] };
-    if (whole.whole.length > 0 && isPermittedValue(whole, terms.any_of, seen))
+    if (isWhole && whole.whole.length > 0 && isPermittedValue(whole, terms.any_of, seen))
       return { is_permitted: true, shown: listShownLabels(whole, seen) };
   }
   const labels = findValueLabels(written, isNumber, seen);
@@ -220,7 +221,7 @@ function checkLeaf(
   // A stranger's value that was not kept would be refused too.
   if (seen.full.includes('untrusted') && terms.none_of?.some(isUntrusted) === true)
     return { is_permitted: false, shown: [{ label: UNTRUSTED, event_id: null }] };
-  if (isPermittedValue(labels, terms.any_of, seen)) return { is_permitted: true, shown };
+  if (isWhole && isPermittedValue(labels, terms.any_of, seen)) return { is_permitted: true, shown };
   if (terms.type === undefined || node.kind !== 'string') return { is_permitted: false, shown };
   return checkParts(listCompositeParts(written, terms.type), terms, seen, shown);
 }

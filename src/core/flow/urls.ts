@@ -12,7 +12,7 @@ export interface UrlParts {
   readonly values: readonly string[];
   /** Path parts between slashes, decoded. */
   readonly segments: readonly string[];
-  /** True if there is a user, a fragment, or a character that programs read differently. */
+  /** True if there is a user, a fragment, a scheme other than the web's, or a character that programs read differently. */
   readonly has_rest: boolean;
 }
 
@@ -41,7 +41,7 @@ export function parseUrlParts(text: string): UrlParts | null {
       .split('/')
       .filter((segment) => segment !== '')
       .map(decodePercentEncoding),
-    has_rest: fragment.length > 1,
+    has_rest: fragment.length > 1 || (scheme !== undefined && !/^(?:http|ws)s?$/i.test(scheme)),
   };
 }
 
