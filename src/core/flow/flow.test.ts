@@ -351,6 +351,30 @@ test('a pasted letter of a stranger endorses nothing', () => {
   assert.deepEqual(pick(pay(session, STRANGER)), passed, 'the person names it without the letter');
 });
 
+test('short pasted letters endorse nothing', () => {
+  for (const [words, decision] of [
+    [23, 'block'],
+    [40, 'block'],
+    [2, 'allow'],
+  ] as const)
+    for (let round = 0; round < 12; round++) {
+      const session = open();
+      const letter = Array.from({ length: words }, (_, at) =>
+        at === words >> 1 ? STRANGER : `word${round}${at}`,
+      ).join(' ');
+      session.result('read_mail', `Dear Ada, ${letter}, yours sincerely.`);
+      session.prompt(`Is it true? ${letter} Tell me.`);
+      assert.equal(pay(session, STRANGER).decision, decision, `${words} words, round ${round}`);
+    }
+});
+
+test('repeated words hide no pasted letter', () => {
+  const session = open();
+  session.result('read_mail', `${'again '.repeat(70_000)}${LETTER}${STRANGER}.`);
+  session.prompt(`${LETTER}${STRANGER}.`);
+  assert.deepEqual(pick(pay(session, STRANGER)), refused);
+});
+
 test('masks and placeholders are no values', () => {
   const session = open();
   session.prompt('Pay [REDACTED], <account>, {recipient}, {{to}} and xxx.');

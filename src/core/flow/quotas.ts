@@ -6,7 +6,7 @@ export const VALUE_QUOTAS: Readonly<Record<ValueQuota, number>> = {
   user: 1_024,
   trusted: 1_024,
   untrusted: 4_096,
-  shingle: 2_048,
+  shingle: 4_096,
 };
 
 /**

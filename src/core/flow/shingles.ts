@@ -3,8 +3,8 @@ import { foldValue } from './fold-value.ts';
 
 /** Words in a shingle. */
 export const SHINGLE_WORDS = 8;
-/** One of so many shingles is kept, chosen by its hash (winnowing). */
-const KEPT_ONE_IN = 16;
+/** The smallest of so many neighbours is kept (winnowing), so that each run of 23 words keeps one. */
+const NEIGHBOURS = 16;
 /** Longer words are cut. */
 const WORD_UNITS_MAX = 64;
 
@@ -27,11 +27,21 @@ export function findShingles(
   shinglesMax: number,
 ): readonly Shingle[] {
   const found: Shingle[] = [];
+  // Repeated words must not use up the limit.
+  const different = new Set<string>();
   const seed = Number.parseInt(hashValue('shingle', 'seed').slice(0, 8), 16) | 1;
   const words: string[] = [];
   const sums: number[] = [];
   const starts: number[] = [];
+  const ends: number[] = [];
   const oldest = computePower(seed);
+  const pick = createWinnow();
+  const keep = (first: number): void => {
+    const last = first + SHINGLE_WORDS - 1;
+    const hash = hashValue('shingle', words.slice(first, last + 1).join(' '));
+    different.add(hash);
+    found.push({ hash, start: starts[first]!, end: ends[last]! });
+  };
   let rolling = 0;
   for (const { 0: written, index } of text.matchAll(WORD)) {
     const word = foldValue(written.slice(0, WORD_UNITS_MAX));
@@ -39,21 +49,49 @@ export function findShingles(
     words.push(word);
     sums.push(sum);
     starts.push(index);
+    ends.push(index + written.length);
     rolling = (Math.imul(rolling, seed) + sum) | 0;
     const first = words.length - SHINGLE_WORDS;
     if (first < 0) continue;
-    if (isKept(rolling, seed)) {
-      const joined = words.slice(first).join(' ');
-      found.push({
-        hash: hashValue('shingle', joined),
-        start: starts[first]!,
-        end: index + written.length,
-      });
-      if (found.length >= shinglesMax) return found;
-    }
+    const picked = pick.add(mix(rolling, seed));
+    if (picked !== null) keep(picked);
+    if (different.size >= shinglesMax) return found;
     rolling = (rolling - Math.imul(sums[first]!, oldest)) | 0;
   }
+  const rest = pick.finish();
+  if (rest !== null) keep(rest);
   return found;
+}
+
+/** Chooses the smallest number of each run of neighbours, each once. */
+interface Winnow {
+  /** Returns the place of a number that is chosen now; `null` if there is none. */
+  readonly add: (value: number) => number | null;
+  /** Returns the smallest place in a list that is shorter than a run; `null` otherwise. */
+  readonly finish: () => number | null;
+}
+
+function createWinnow(): Winnow {
+  const values: number[] = [];
+  let smallest = -1;
+  let chosen = -1;
+  const findSmallest = (from: number): number => {
+    let at = from;
+    for (let next = from + 1; next < values.length; next++) if (values[next]! <= values[at]!) at = next;
+    return at;
+  };
+  return {
+    add: (value) => {
+      const at = values.push(value) - 1;
+      const from = Math.max(0, at - NEIGHBOURS + 1);
+      if (smallest < from) smallest = findSmallest(from);
+      else if (value < values[smallest]!) smallest = at;
+      if (at + 1 < NEIGHBOURS || chosen === smallest) return null;
+      chosen = smallest;
+      return chosen;
+    },
+    finish: () => (values.length === 0 || values.length >= NEIGHBOURS ? null : smallest),
+  };
 }
 
 function sumWord(word: string, seed: number): number {
@@ -69,8 +107,8 @@ function computePower(seed: number): number {
   return factor;
 }
 
-function isKept(rolling: number, seed: number): boolean {
+function mix(rolling: number, seed: number): number {
   let mixed = Math.imul(rolling ^ (rolling >>> 16), 0x85ebca6b) ^ seed;
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return ((mixed ^ (mixed >>> 16)) >>> 0) % KEPT_ONE_IN === 0;
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

@@ -162,15 +162,14 @@ function addSentLabels(draft: ChangeDraft, content: Content, limits: ScanLimits)
   else walkContent(content, limits, ({ text }) => add(text));
 }
 
-/** Prompts with so many words could share two shingles with strangers' content. */
+/** Prompts with so many words could share a shingle with strangers' content. */
 const PASTED_WORDS_MIN = 16;
-/** This many shingles shared with strangers' content show that a prompt has a part of it. */
-const SHARED_MIN = 2;
 const PROMPT_SHINGLES_MAX = 4_096;
 
 /**
- * Adds the values that a prompt endorses. If it shares two shingles with strangers' content, it endorses nothing
- * between them, and no value that a stranger wrote. If no more shingles are kept, a long prompt endorses nothing.
+ * Adds the values that a prompt endorses. If it shares shingles with strangers' content, it endorses nothing in and
+ * between them, and no value that a stranger wrote. If no more of strangers' content is kept, a prompt that may have a
+ * part of it endorses nothing.
  */
 function addPrompt(draft: ChangeDraft, text: string, label: Label): void {
   const { seen } = draft;
@@ -179,7 +178,8 @@ function addPrompt(draft: ChangeDraft, text: string, label: Label): void {
   const shared = findShingles(text, seen.hashValue, PROMPT_SHINGLES_MAX).filter(({ hash }) =>
     seen.findLabels(hash).some((known) => isUntrusted(known.label)),
   );
-  const isPasted = shared.length >= SHARED_MIN;
+  const isPasted = shared.length > 0;
+  if (isPasted && seen.full.includes('untrusted')) return;
   const start = Math.min(...shared.map((each) => each.start));
   const end = Math.max(...shared.map((each) => each.end));
   const isExcluded = (piece: Piece): boolean =>
