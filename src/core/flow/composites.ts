@@ -1,4 +1,6 @@
+import { isNetworkProgram } from '../detect/shell/network-programs.ts';
 import { listDialects, readCommands } from '../detect/shell/read.ts';
+import type { Command, ShellWord } from '../detect/shell/syntax.ts';
 import type { CompositeType } from '../types/index.ts';
 import { findGroupedNumbers, findWords, isIdentifier, splitJoinedWord } from './pieces.ts';
 import { parseUrlParts } from './urls.ts';
@@ -79,20 +81,38 @@ function isFileName(word: string): boolean {
   return FILE_ENDINGS.has(HOST.exec(word)?.[1]?.toLowerCase() ?? '');
 }
 
-/** Returns the hosts, URLs and paths in a shell command. A command that is too long to read has a part without a label. */
+/**
+ * Returns the hosts, URLs and paths in a shell command. A command that is too long to read, code, and a word that the
+ * shell computes have parts without a label.
+ */
 function listTargetsOfCommands(text: string): readonly CompositePart[] {
   const found = new Set<CompositePart>();
   for (const dialect of listDialects(text)) {
     const { commands, is_cut } = readCommands(text, { dialect });
     if (is_cut) found.add(null);
-    for (const { words, redirections, code } of commands) {
-      for (const word of [...words.map((each) => each.text), ...redirections.map(({ target }) => target)]) {
-        const value = /^--?[\w-]+=(.+)$/s.exec(word)?.[1] ?? word.replace(/^@/, '');
-        if (isAddress(value) || /[/\\~]/.test(value)) found.add(value);
-      }
-      // Code is not read as a command, so that its targets are unknown.
-      if (code !== null) found.add(null);
-    }
+    for (const command of commands) addTargets(found, command);
   }
   return [...found];
+}
+
+function addTargets(found: Set<CompositePart>, command: Command): void {
+  const { name, words, redirections, assignments, code } = command;
+  const addTarget = (value: string): void => {
+    if (isAddress(value) || /[/\\~]/.test(value)) found.add(value);
+  };
+  for (const word of words) {
+    const value = /^--?[\w-]+=(.+)$/s.exec(word.text)?.[1] ?? word.text.replace(/^@/, '');
+    if (isComputed(word)) found.add(null);
+    else if (isNetworkProgram(name) && !word.text.startsWith('-')) found.add(value);
+    else addTarget(value);
+  }
+  for (const { target } of redirections) addTarget(target);
+  for (const { value } of assignments) addTarget(value);
+  // Code is not read as a command, so that its targets are unknown.
+  if (code !== null) found.add(null);
+}
+
+/** Returns whether the shell makes a word from an unknown variable, a command's output, or file names. */
+function isComputed({ text, is_literal, has_glob }: ShellWord): boolean {
+  return has_glob === true || (is_literal !== true && text.includes('$'));
 }

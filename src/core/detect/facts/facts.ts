@@ -3,6 +3,7 @@ import { allowSteps, countSteps, takeSteps } from '../../steps.ts';
 import { covers } from '../../tags.ts';
 import type { ToolCall } from '../../types/crossing.ts';
 import type { Content, ScanLimits, Tag } from '../../types/index.ts';
+import { isNetworkProgram } from '../shell/network-programs.ts';
 import { listDialects, readCommands } from '../shell/read.ts';
 import type { Command, ShellWord } from '../shell/syntax.ts';
 import { buildAddressTags, buildHostTag, findUrls, isIpAddress, parseHost } from './hosts.ts';
@@ -18,9 +19,7 @@ const ADDRESS = /^\s*(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]{2,45}\])(?::\d{1,5})
 /** Smaller numbers are ports, counts and names. */
 const NUMBER_ADDRESS_MIN = 0x1000000;
 
-/** Programs whose arguments name hosts without a scheme, and programs that run SQL. */
-const REACHES =
-  /^(?:curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|ftp|tftp|ping|dig|nslookup|host|http|https|xh|iwr|irm|invoke-webrequest|invoke-restmethod|nmap|fetch|lynx|w3m|links|aria2c|lwp-request|httpie|openssl|mosh|whois)$/;
+/** Programs that run SQL. */
 const RUNS_SQL =
   /^(?:psql|mysql|mariadb|sqlite3?|sqlcmd|sqlplus|cockroach|clickhouse-client|duckdb|bq|snowsql|usql|cqlsh)$/;
 
@@ -104,7 +103,7 @@ function addCommand(found: FoundFacts, command: Command): void {
     const value = /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? text.replace(/^@/, '');
     for (const place of findUrls(value)) addPlace(found, place);
     if (isSinglePath(value)) addPath(found, value);
-    if (REACHES.test(name) && !text.startsWith('-') && !isValue(words[at - 1])) addHost(found, value);
+    if (isNetworkProgram(name) && !text.startsWith('-') && !isValue(words[at - 1])) addHost(found, value);
     if (RUNS_SQL.test(name)) for (const tag of findSqlTags(value)) found.tags.add(tag);
   }
   for (const { target } of redirections) if (isSinglePath(target)) addPath(found, target);
