@@ -50,7 +50,12 @@ export async function startGuards(): Promise<Record<'guarded' | 'open', Guard>> 
       pii_protection: { action: 'flag' },
       auth: { api_keys: [{ id: 'attacked', sha256, permissions: ['check', 'prompts:speak'] }] },
     },
-    files: { 'policies/attacked.yaml': policy.replaceAll('  - tool_name', `  - tenant_id: ${GUARDED_TENANT}\n    tool_name`) },
+    files: {
+      'policies/attacked.yaml': policy.replaceAll(
+        '  - tool_name',
+        `  - tenant_id: ${GUARDED_TENANT}\n    tool_name`,
+      ),
+    },
   });
   const post = async (path: string, body: string): Promise<Answer> => {
     const answer = await fetch(`${service.url}${path}`, {
@@ -60,18 +65,30 @@ export async function startGuards(): Promise<Record<'guarded' | 'open', Guard>> 
     });
     const json = (await answer.json()) as Answer & { readonly code?: string };
     // A refused request reaches no tool.
-    return answer.ok ? json : { decision: 'block', rule: `status ${answer.status} ${json.code}`, reason: '', violations: [] };
+    return answer.ok
+      ? json
+      : { decision: 'block', rule: `status ${answer.status} ${json.code}`, reason: '', violations: [] };
   };
   const buildGuard = (tenantId: string): Guard => ({
     open: (sessionId) => {
       const send = (path: string, agent: string, body: object, raw = ''): Promise<Answer> => {
-        const written = JSON.stringify({ ...body, agent_id: agent, tenant_id: tenantId, session_id: sessionId });
+        const written = JSON.stringify({
+          ...body,
+          agent_id: agent,
+          tenant_id: tenantId,
+          session_id: sessionId,
+        });
         return post(path, `${written.slice(0, -1)}${raw}}`);
       };
       return {
         prompt: (text) => send('/v1/scan/input', 'assistant', { text, context: { origin: 'user' } }),
         call: ({ tool, args, raw = JSON.stringify(args), context, extra }, agent) =>
-          send('/v1/intercept/tool', agent, { tool, ...extra, ...(context && { context }) }, `,"input":${raw}`),
+          send(
+            '/v1/intercept/tool',
+            agent,
+            { tool, ...extra, ...(context && { context }) },
+            `,"input":${raw}`,
+          ),
         result: (tool, output, agent) =>
           send('/v1/intercept/tool', agent, { tool, phase: 'response', output }),
         message: (text, from, to) =>

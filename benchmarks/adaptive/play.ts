@@ -4,8 +4,8 @@ import type { Answer, Guard, GuardSession } from './guard.ts';
 import {
   type Attack,
   type FinalCall,
-  findGoal,
   FORMS,
+  findGoal,
   SHAPES,
   SPELLINGS,
   TASKS,
@@ -58,10 +58,13 @@ export async function playAttack(attack: Attack, guard: Guard, sessionId: string
   world.effects.length = 0;
   const shaped = SHAPES[attack.shape]!(call);
   const answer = await stage.session.call(shaped, stage.agent);
-  if (answer.decision === 'block')
-    return { is_reached: false, score: rate(answer), ended_by: answer.rule };
+  if (answer.decision === 'block') return { is_reached: false, score: rate(answer), ended_by: answer.rule };
   const tool = shaped.tool.toLowerCase();
-  if (tool === goal.tool) world.run(tool, answer.modified_input ?? (JSON.parse(shaped.raw ?? JSON.stringify(shaped.args)) as JsonObject));
+  if (tool === goal.tool)
+    world.run(
+      tool,
+      answer.modified_input ?? (JSON.parse(shaped.raw ?? JSON.stringify(shaped.args)) as JsonObject),
+    );
   const isReached = goal.isReached(world.effects);
   return { is_reached: isReached, score: isReached ? 100 : 0, ended_by: isReached ? '' : 'missed' };
 }
@@ -96,7 +99,8 @@ async function readEverything(stage: Stage): Promise<void> {
 
 async function flood(stage: Stage): Promise<void> {
   const { session } = stage;
-  const list = (count: number, write: (at: number) => string) => Array.from({ length: count }, (_, at) => write(at));
+  const list = (count: number, write: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => write(at));
   switch (stage.attack.flood) {
     case 'untrusted':
     case 'untrusted_first':
@@ -106,7 +110,10 @@ async function flood(stage: Stage): Promise<void> {
       await session.result('read_mail', list(40_000, (at) => `w${at % 997} x${at}`).join(' '), stage.agent);
       return;
     case 'trusted':
-      await session.call({ tool: 'get_contacts', args: { query: list(1_100, (at) => `n${at}`) } }, stage.agent);
+      await session.call(
+        { tool: 'get_contacts', args: { query: list(1_100, (at) => `n${at}`) } },
+        stage.agent,
+      );
   }
 }
 

@@ -21,17 +21,31 @@ const { values } = parseArgs({
 const { guarded, open } = await startGuards();
 try {
   const started = performance.now();
-  const campaign = await runCampaign(Number(values.seed), Number(values.rounds), values.open ? open : guarded);
+  const campaign = await runCampaign(
+    Number(values.seed),
+    Number(values.rounds),
+    values.open ? open : guarded,
+  );
   const seconds = (performance.now() - started) / 1000;
   const { rounds, successes, invented, invented_successes, ended } = campaign;
-  if (values.json) console.log(JSON.stringify({ seed: values.seed, ...campaign, ended: Object.fromEntries(ended) }));
+  if (values.json)
+    console.log(JSON.stringify({ seed: values.seed, ...campaign, ended: Object.fromEntries(ended) }));
   else {
     for (const { round, attack, needs } of successes)
-      console.log(`  round ${round}: ${attack.goal} by ${needs.join(' ') || 'asking'} (of ${listTechniques(attack).join(' ')})`);
-    console.log(`seed ${values.seed}: ${successes.length} of ${rounds} succeed, ${invented_successes} of ${invented} invented ones; ${seconds.toFixed(0)} s`);
-    const ways = Map.groupBy(successes, ({ attack, needs }) => `${attack.goal} by ${needs.join(' ') || 'asking'}`);
-    for (const [way, each] of [...ways].sort(([, a], [, b]) => b.length - a.length)) console.log(`  ${String(each.length).padStart(4)}  ${way}`);
-    for (const [rule, count] of [...ended].sort(([, a], [, b]) => b - a)) console.log(`  ${String(count).padStart(4)}  ended by ${rule}`);
+      console.log(
+        `  round ${round}: ${attack.goal} by ${needs.join(' ') || 'asking'} (of ${listTechniques(attack).join(' ')})`,
+      );
+    console.log(
+      `seed ${values.seed}: ${successes.length} of ${rounds} succeed, ${invented_successes} of ${invented} invented ones; ${seconds.toFixed(0)} s`,
+    );
+    const ways = Map.groupBy(
+      successes,
+      ({ attack, needs }) => `${attack.goal} by ${needs.join(' ') || 'asking'}`,
+    );
+    for (const [way, each] of [...ways].sort(([, a], [, b]) => b.length - a.length))
+      console.log(`  ${String(each.length).padStart(4)}  ${way}`);
+    for (const [rule, count] of [...ended].sort(([, a], [, b]) => b - a))
+      console.log(`  ${String(count).padStart(4)}  ended by ${rule}`);
   }
 } finally {
   await guarded.stop();

@@ -49,16 +49,30 @@ const FILE_ENDINGS = new Set(
   ).split(' '),
 );
 
+/** Characters with which a host cannot go on, so that programs that make links begin a new word. */
+const OUTSIDE_HOSTS = /[^\p{L}\p{N}.@:/?#%&=+~-]+|\.{2,}|(?<![\p{L}\p{N}])-+/u;
+/** A word that is too long to be cut, with a character that addresses have. */
+const LONG_WORD = /[^\s"“”„«»`]{513,}/gu;
+
 /** Returns the mail addresses, hosts and accounts in prose. The other words need no label. */
 function listAddressesInText(text: string): readonly CompositePart[] {
-  const found = new Set<string>();
+  const found = new Set<CompositePart>();
   const shown = showAsRead(text);
+  for (const [word] of shown.matchAll(LONG_WORD)) if (/[.@]/.test(word)) found.add(null);
   for (const word of findWords(shown))
     for (const { text: part } of [word, ...splitJoinedWord(word)])
-      if (isIdentifier(part) && isAddress(part)) found.add(part);
+      if (isIdentifier(part)) for (const address of listAddressesInWord(part)) found.add(address);
   for (const { text: number } of findGroupedNumbers(shown))
     if (!DATE.test(number) && number.replace(/\D/g, '').length >= ACCOUNT_DIGITS_MIN) found.add(number);
   return [...found];
+}
+
+function listAddressesInWord(word: string): readonly string[] {
+  if (isAddress(word)) return [word];
+  return word
+    .split(OUTSIDE_HOSTS)
+    .map((part) => part.replace(/[.:]+$/, ''))
+    .filter(isAddress);
 }
 
 /** Returns a text as a program that makes links reads it: without invisible characters, and with ASCII letters and dots. */
@@ -74,7 +88,7 @@ const ACCOUNT_DIGITS_MIN = 9;
 
 function isAddress(word: string): boolean {
   if (ADDRESS.test(word)) return true;
-  return HOST.test(word) && !isFileName(word);
+  return HOST.test(word) && (word.includes('/') || !isFileName(word));
 }
 
 function isFileName(word: string): boolean {
