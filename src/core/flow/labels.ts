@@ -86,6 +86,7 @@ export function listTrustedLabels(contract: ToolContract): readonly Label[] {
   return listGivenLabels(contract).filter((label) => covers(TRUSTED, label));
 }
 
-function listGivenLabels({ emits }: ToolContract): readonly Label[] {
+/** Returns the labels that a contract gives to results. */
+export function listGivenLabels({ emits }: ToolContract): readonly Label[] {
   return [emits.origin ?? UNKNOWN, ...Object.values(emits.labels ?? {})];
 }

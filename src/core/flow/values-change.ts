@@ -25,6 +25,7 @@ import {
   isPermitting,
   isUnknown,
   isUntrusted,
+  listGivenLabels,
   listTrustedLabels,
   USER_SOURCE,
 } from './labels.ts';
@@ -378,6 +379,13 @@ function holdsMedia(content: Content, limits: ScanLimits): boolean {
   return hasType && hasData;
 }
 
+/** Arguments that a tool may join, at most. */
+const JOINED_VALUES_MAX = 6;
+
+function joinPairs(values: readonly string[]): readonly string[] {
+  return values.flatMap((one, at) => values.filter((_, other) => other !== at).map((other) => one + other));
+}
+
 /** Values that are recorded per call, at most. */
 const CALL_VALUES_MAX = 1_024;
 
@@ -400,8 +408,10 @@ function addCall(
   };
   let count = 0;
   let named = 0;
+  const written: string[] = [];
   const add = (text: string, isNumber: boolean): void => {
     const value = trimBlanks(text);
+    if (written.length < JOINED_VALUES_MAX && value.length <= ATOM_UNITS_MAX) written.push(value);
     if (value === '' || isTrivialNumber(value, isNumber)) return;
     count += 1;
     if (count > CALL_VALUES_MAX) return;
@@ -420,6 +430,8 @@ function addCall(
     walkContent(content, limits, ({ kind, text }) => {
       if (kind !== 'key') add(text, kind === 'number');
     });
+  if (contract !== null && listGivenLabels(contract).some(isPermitting))
+    for (const joined of joinPairs(written)) addMark(joined);
   if (draft.keeps_sources)
     addValue(draft, 'shingle', buildCallMark(tool), count > 0 && named === count ? USER_SOURCE : mark);
   if (count <= CALL_VALUES_MAX) return;
