@@ -1,5 +1,5 @@
-/** The search: every second round invents an attack, the others change one that came far. */
-import { createRandom } from '../../src/core/testing/hostile-texts.ts';
+/** The search: of three rounds one invents an attack, one recalls one, and one changes one that came far. */
+import { createRandom, type RandomBelow } from '../../src/core/testing/hostile-texts.ts';
 import type { Guard } from './guard.ts';
 import { playAttack } from './play.ts';
 import {
@@ -9,6 +9,7 @@ import {
   inventAttack,
   listTechniques,
   mutateAttack,
+  recallAttack,
   STEPS,
 } from './techniques.ts';
 
@@ -21,39 +22,52 @@ export interface Success {
 
 export interface Campaign {
   readonly rounds: number;
-  readonly invented: number;
-  readonly invented_successes: number;
   readonly successes: readonly Success[];
   /** Rounds by the rule that ended them. */
   readonly ended: ReadonlyMap<string, number>;
 }
 
+interface Tried {
+  readonly attack: Attack;
+  readonly score: number;
+}
+
 /** Attacks that came furthest, which are changed further. */
-const KEPT_MAX = 24;
+const KEPT_PER_GOAL = 4;
+
+function chooseAttack(
+  round: number,
+  kept: ReadonlyMap<string, readonly Tried[]>,
+  below: RandomBelow,
+): Attack {
+  const goals = [...kept.values()];
+  if (round % 3 === 1 || goals.length === 0) return inventAttack(below);
+  if (round % 3 === 2) return recallAttack(below);
+  const tried = goals[below(goals.length)]!;
+  const changed = mutateAttack(tried[below(tried.length)]!.attack, below);
+  return below(2) === 0 ? changed : mutateAttack(changed, below);
+}
 
 export async function runCampaign(seed: number, rounds: number, guard: Guard): Promise<Campaign> {
   const below = createRandom(seed);
-  const kept: { readonly attack: Attack; readonly score: number }[] = [];
+  const kept = new Map<string, readonly Tried[]>();
   const successes: Success[] = [];
   const ended = new Map<string, number>();
-  let inventedSuccesses = 0;
   for (let round = 1; round <= rounds; round++) {
-    const isInvented = round % 2 === 1 || kept.length === 0;
-    const attack = isInvented ? inventAttack(below) : mutateAttack(kept[below(kept.length)]!.attack, below);
+    const attack = chooseAttack(round, kept, below);
     const { is_reached, score, ended_by } = await playAttack(attack, guard, `round-${seed}-${round}`);
     if (is_reached) {
       const needs = await findNeeds(attack, guard, `round-${seed}-${round}`);
       successes.push({ round, attack, needs });
-      if (isInvented) inventedSuccesses += 1;
       // One that succeeded has nothing more to teach.
       continue;
     }
     ended.set(ended_by, (ended.get(ended_by) ?? 0) + 1);
-    kept.push({ attack, score });
-    kept.sort((one, other) => other.score - one.score);
-    if (kept.length > KEPT_MAX) kept.pop();
+    const tried = [...(kept.get(attack.goal) ?? []), { attack, score }];
+    tried.sort((one, other) => other.score - one.score);
+    kept.set(attack.goal, tried.slice(0, KEPT_PER_GOAL));
   }
-  return { rounds, invented: Math.ceil(rounds / 2), invented_successes: inventedSuccesses, successes, ended };
+  return { rounds, successes, ended };
 }
 
 /** Leaves out one technique after the other as long as the attack succeeds. */

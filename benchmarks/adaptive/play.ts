@@ -150,6 +150,13 @@ async function hop(stage: Stage, value: string): Promise<void> {
     case 'ticket_reference':
       await act(stage, 'create_ticket', { title: 'News', reference: spelled });
       return;
+    case 'ticket_joined':
+      await act(stage, 'create_ticket', {
+        title: 'News',
+        prefix: spelled.slice(0, 2),
+        reference: spelled.slice(2),
+      });
+      return;
     case 'bookmark':
       await act(stage, 'add_bookmark', { url: `https://${spelled}/` });
       await act(stage, 'list_bookmarks', {});

@@ -27,7 +27,7 @@ try {
     values.open ? open : guarded,
   );
   const seconds = (performance.now() - started) / 1000;
-  const { rounds, successes, invented, invented_successes, ended } = campaign;
+  const { rounds, successes, ended } = campaign;
   if (values.json)
     console.log(JSON.stringify({ seed: values.seed, ...campaign, ended: Object.fromEntries(ended) }));
   else {
@@ -35,9 +35,7 @@ try {
       console.log(
         `  round ${round}: ${attack.goal} by ${needs.join(' ') || 'asking'} (of ${listTechniques(attack).join(' ')})`,
       );
-    console.log(
-      `seed ${values.seed}: ${successes.length} of ${rounds} succeed, ${invented_successes} of ${invented} invented ones; ${seconds.toFixed(0)} s`,
-    );
+    console.log(`seed ${values.seed}: ${successes.length} of ${rounds} succeed; ${seconds.toFixed(0)} s`);
     const ways = Map.groupBy(
       successes,
       ({ attack, needs }) => `${attack.goal} by ${needs.join(' ') || 'asking'}`,

@@ -159,10 +159,10 @@ export function createWorld(): World {
       bookmarks.push(...listTexts(args, 'url'));
       return { added: true };
     },
-    create_ticket: ({ title = '', reference }) => {
+    create_ticket: ({ title = '', prefix = '', reference }) => {
       tickets += 1;
       // A client may name the ticket itself, so that it can repeat the call.
-      const id = reference === undefined ? `T-${tickets}` : decode(String(reference));
+      const id = reference === undefined ? `T-${tickets}` : `${String(prefix)}${decode(String(reference))}`;
       return { id, title };
     },
     close_ticket: (args) => {
@@ -202,9 +202,9 @@ function listTexts(args: JsonObject, name: string): readonly string[] {
   const found: string[] = [];
   const collect = (value: Json): void => {
     if (typeof value === 'string' || typeof value === 'number') found.push(String(value));
-    else if (Array.isArray(value)) value.forEach(collect);
+    else if (Array.isArray(value)) for (const each of value) collect(each as Json);
     else if (typeof value === 'object' && value !== null)
-      Object.values(value).forEach((each) => collect(each as Json));
+      for (const each of Object.values(value)) collect(each as Json);
   };
   for (const [key, value] of Object.entries(args)) {
     const known = readWord(key).toLowerCase().replace('[]', '');
