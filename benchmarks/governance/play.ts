@@ -189,8 +189,8 @@ async function askOverSdk({ as_user, tool, subject, actor, input, output }: Ques
     ...(key !== null && { key }),
     on_unavailable: isFailOpen(subject.tenant_id, stage) ? 'allow' : 'block',
   });
-  const asked =
-    output === undefined ? guard.tool(tool, input, subject) : guard.toolResult(tool, output, subject);
+  const about = { ...subject, trace_id: randomBytes(16).toString('hex') };
+  const asked = output === undefined ? guard.tool(tool, input, about) : guard.toolResult(tool, output, about);
   const { decision, rule } = await asked;
   return { is_allowed: decision !== 'block', evidence: `verdict of the SDK: ${decision} by ${rule}` };
 }

@@ -1,6 +1,7 @@
 /** The MCP proxy in front of a server of the revision 2025-11-25 over HTTP, which keeps sessions of its clients. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { openApiClient } from '../support/api-client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { callTool, connectGateway, ERAS, newClient } from './connect.ts';
@@ -46,6 +47,24 @@ test('each credential has a session, receives changes, and gets a new session if
   } finally {
     await client.close();
   }
+});
+
+test('a call fits its header’s task, and records its trace', async () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const headers = {
+    'x-service-agent': 'former',
+    'x-service-task': 'tsk_000000000000000000000000',
+    traceparent: `00-${trace}-00f067aa0ba902b7-01`,
+  };
+  const client = await connectGateway(service, ERAS[1], headers);
+  try {
+    assert.equal((await callTool(client, 'former__do', {})).isError, true);
+  } finally {
+    await client.close();
+  }
+  const { body } = await openApiClient(service)('/v1/audit/query', { body: { decision: 'block', limit: 1 } });
+  const [{ policy_name, trace_id }] = body.events;
+  assert.deepEqual([policy_name, trace_id], ['task.unknown', trace]);
 });
 
 test('sessions are ended at the server when the service stops', async () => {

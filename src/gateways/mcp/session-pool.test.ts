@@ -12,6 +12,7 @@ const GUEST: ClientIdentity = {
   agent_id: 'a',
   user_id: null,
   session_id: null,
+  task_id: null,
   caller,
 };
 
@@ -22,12 +23,13 @@ function openTestPool(sessionsMax: number) {
     buildGuardPorts,
     servers: [],
     sessions_max: sessionsMax,
+    getTraceId: () => undefined,
     env: {},
     logFailure: (...stated) => assert.fail(stated.join()),
   });
 }
 
-test('no session is shared between tenants, agents, users, sessions or credentials', async () => {
+test('no session is shared between callers, sessions or tasks', async () => {
   const all = openTestPool(10);
   const { session } = all.acquire(GUEST);
   assert.equal(all.acquire({ ...GUEST }).session, session);
@@ -37,6 +39,7 @@ test('no session is shared between tenants, agents, users, sessions or credentia
     { agent_id: null },
     { user_id: 'b' },
     { session_id: 'b' },
+    { task_id: 'b' },
     { caller: { ...caller, id: 'b' } },
     // Another credential of the same subject.
     { caller: { ...caller, permissions: [] } },
@@ -44,7 +47,7 @@ test('no session is shared between tenants, agents, users, sessions or credentia
   ];
   for (const other of others)
     assert.notEqual(all.acquire({ ...GUEST, ...other }).session, session, JSON.stringify(other));
-  assert.equal(others.length, 8);
+  assert.equal(others.length, 9);
   await all.close();
 });
 

@@ -26,6 +26,8 @@ export interface ClientIdentity {
   readonly agent_id: string | null;
   readonly user_id: string | null;
   readonly session_id: string | null;
+  /** The task that its calls must fit; `null` if it names none. */
+  readonly task_id: string | null;
   readonly caller: Caller;
 }
 
@@ -53,6 +55,8 @@ export interface SessionPoolParts {
   readonly buildGuardPorts: (run: RunOperation) => GuardPorts;
   readonly servers: readonly McpServerSettings[];
   readonly sessions_max: number;
+  /** Returns the trace of the request that is being answered. */
+  readonly getTraceId: () => string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly logFailure: (server: string, what: string, error: unknown) => void;
 }
@@ -125,13 +129,17 @@ export function openSessionPool(parts: SessionPoolParts): SessionPool {
 }
 
 /** Two credentials of one subject may have different permissions, so the key includes the whole caller. */
-function buildSessionKey({ tenant_id, agent_id, user_id, session_id, caller }: ClientIdentity): string {
-  return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
+function buildSessionKey({ caller, ...names }: ClientIdentity): string {
+  return JSON.stringify([listNames(names), caller]);
 }
 
 /** A renewed token for the same subject is the same client. */
-function buildClientKey({ tenant_id, agent_id, user_id, session_id, caller }: ClientIdentity): string {
-  return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller.id]);
+function buildClientKey({ caller, ...names }: ClientIdentity): string {
+  return JSON.stringify([listNames(names), caller.id]);
+}
+
+function listNames(names: Omit<ClientIdentity, 'caller'>): readonly (string | null)[] {
+  return [names.tenant_id, names.agent_id, names.user_id, names.session_id, names.task_id];
 }
 
 /** Sessions of one credential share connections to servers, and therefore the programs that run for it. */
@@ -143,18 +151,23 @@ const SUBSCRIPTIONS_MAX = 8;
 
 function openSession(
   identity: ClientIdentity,
-  { runtime, buildGuardPorts, servers: settingsList, logFailure }: SessionPoolParts,
+  { runtime, buildGuardPorts, servers: settingsList, getTraceId, logFailure }: SessionPoolParts,
   pool: ConnectionPool,
 ): PooledSession {
   const { version } = runtime;
-  const { tenant_id, agent_id, session_id, user_id, caller } = identity;
+  const { tenant_id, agent_id, session_id, user_id, task_id, caller } = identity;
   const guard = openPolicyGuard(
-    buildGuardPorts((operation, input) =>
-      callOperation(operation, input, {
+    buildGuardPorts((operation, input) => {
+      const traceId = getTraceId();
+      return callOperation(operation, input, {
         ...{ runtime, caller, tenant_id, request_id: 'mcp-gateway' },
-        ...(isDecisionOperation(operation) && { user_id }),
-      }),
-    ),
+        ...(isDecisionOperation(operation) && {
+          user_id,
+          ...(task_id !== null && { task_id }),
+          ...(traceId !== undefined && { trace_id: traceId }),
+        }),
+      });
+    }),
     // All users share the configured credential, so they share one tool list and one set of pins.
     { agent_id, session_id, user_id: '' },
   );

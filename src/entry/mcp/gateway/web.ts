@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { PolicyRefusal } from '../../../gateways/mcp/policy-refusal.ts';
@@ -26,8 +27,10 @@ export interface GatewayWebParts {
  * Opens the MCP proxy for the configured servers in one worker. It connects to a server only when a request needs it.
  */
 export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpRequestHandler {
+  const traces = new AsyncLocalStorage<string | undefined>();
   const pool = openSessionPool({
     buildGuardPorts,
+    getTraceId: () => traces.getStore(),
     runtime,
     servers: mcp.servers,
     sessions_max: mcp.sessions_max,
@@ -53,7 +56,11 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
         const refusal = await watchResources(request.body, session, holder);
         // The client disconnected in the meantime, so its subscription ends.
         if (gone.aborted) end();
-        return notifyWhenRead(refusal ?? (await answerRequest(session, request, gone, requested)), end);
+        return notifyWhenRead(
+          refusal ??
+            (await traces.run(requested.trace_id, () => answerRequest(session, request, gone, requested))),
+          end,
+        );
       } catch (error) {
         end();
         throw error;
@@ -84,7 +91,7 @@ async function answerRequest(
  */
 function buildClientIdentity(
   request: FastifyRequest,
-  { caller, request_id, tenant_id, user_id }: McpCallContext,
+  { caller, request_id, tenant_id, user_id, task_id = null }: McpCallContext,
   runtime: Runtime,
 ): ClientIdentity {
   const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
@@ -97,6 +104,7 @@ function buildClientIdentity(
     agent_id: agentId,
     user_id: dropBlankName(user_id),
     session_id: dropBlankName(readNameHeader(request, 'x-service-session')),
+    task_id,
     caller,
   };
 }
