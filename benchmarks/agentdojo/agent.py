@@ -23,6 +23,7 @@ from agentdojo.task_suite.load_suites import get_suites
 from agentdojo.types import text_content_block_from_string
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
+from task_rule import derive_task
 
 VERSION = "v1.1"
 AGENT = "assistant"
@@ -53,6 +54,7 @@ class Run:
         self.calls = []
         self.changes = []
         self.milliseconds = 0.0
+        self.task_id = None
 
     def check(self, route, subject, body):
         """Returns the content that passes; `None` if it is blocked or needs an approval."""
@@ -97,7 +99,10 @@ class Run:
     def call(self, runtime, environment, planned):
         """Makes one call, and returns the result that the agent sees; `None` if it sees none."""
         args = self.without_hidden(to_jsonable_python(planned.args))
-        args = self.check("/v1/intercept/tool", "input", {"tool": planned.function, "phase": "request", "input": args})
+        body = {"tool": planned.function, "phase": "request", "input": args}
+        if self.task_id is not None:
+            body["context"] = {"task_id": self.task_id}
+        args = self.check("/v1/intercept/tool", "input", body)
         if args is None:
             return None
         self.calls.append(FunctionCall(function=planned.function, args=args))
@@ -112,7 +117,8 @@ class Run:
 class Guard:
     """A connection to the service."""
 
-    def __init__(self, url, key):
+    def __init__(self, url, key, creates_tasks):
+        self.creates_tasks = creates_tasks
         self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
         self.headers = {"content-type": "application/json"}
         # Only with a key the prompt is marked as a person's words.
@@ -175,6 +181,10 @@ def work(runtime, environment, user_task, injection_task, injections, run):
     run.see(user_task.PROMPT, prompt)
     if prompt is None:
         return ""
+    if run.guard is not None and run.guard.creates_tasks:
+        tools = {name: list(tool.parameters.model_fields) for name, tool in runtime.functions.items()}
+        terms = derive_task(user_task.PROMPT, tools)
+        run.task_id = run.guard.post("/v1/tasks", {"agent_id": AGENT, **terms})["task_id"]
     answer = [user_task.GROUND_TRUTH_OUTPUT]
     attack = None if injection_task is None else injection_task.ground_truth(environment)
     for planned in user_task.ground_truth(environment):
@@ -225,6 +235,7 @@ def main():
     parser.add_argument("--url")
     parser.add_argument("--key")
     parser.add_argument("--list-tools", action="store_true")
+    parser.add_argument("--tasks", action="store_true")
     parser.add_argument("--suites", required=True)
     parser.add_argument("--templates", required=True)
     parser.add_argument("--every", type=int, default=1)
@@ -237,7 +248,7 @@ def main():
         print(json.dumps({"tools": list_tools(suites)}))
         return
     attacks = {suite.name: load_attacks(suite, options.templates.split(",")) for suite in suites}
-    guard = None if options.url is None else Guard(options.url, options.key)
+    guard = None if options.url is None else Guard(options.url, options.key, options.tasks)
     runs = 0
     for suite, user_task, injection_task in list_pairs(suites, options.every):
         for attack in attacks[suite.name] if injection_task else [None]:

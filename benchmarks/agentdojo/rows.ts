@@ -14,11 +14,13 @@ export interface GuardRow {
   readonly is_drafted?: true;
   /** The agent's program marks the prompt as a person's words, with a key that may do so. */
   readonly marks_prompts?: true;
+  /** The agent's program creates a task for each prompt by `task_rule.py`, and names it in each call. */
+  readonly creates_tasks?: true;
 }
 
 /**
- * Rows that are to come: tasks by a rule from the prompt, and all together. `countLines` counts the lines of a row's file. A row that reads
- * `ground_truth` is an oracle: its name says so, and it does not count. The adaptive part will be another program.
+ * `countLines` counts the lines of a row's file. A row that reads `ground_truth` is an oracle: its name says so, and it
+ * does not count.
  */
 export const GUARD_ROWS: readonly GuardRow[] = [
   { name: 'nothing', skills: null },
@@ -40,6 +42,15 @@ export const GUARD_ROWS: readonly GuardRow[] = [
     config: { pii_protection: { action: 'flag' } },
     is_drafted: true,
     marks_prompts: true,
+  },
+  { name: 'tasks', skills: [], config: { pii_protection: { action: 'flag' } }, creates_tasks: true },
+  {
+    name: 'all',
+    skills: [],
+    config: { pii_protection: { action: 'flag' } },
+    file: 'origins.yaml',
+    marks_prompts: true,
+    creates_tasks: true,
   },
 ];
 

@@ -99,11 +99,13 @@ async function measureRow(row: GuardRow, policy: string | null): Promise<readonl
     if (added.code !== 0) throw new Error(added.stdout + added.stderr);
   }
   const files = policy === null ? {} : { 'policies/dojo.yaml': policy };
-  const key = row.marks_prompts === true ? randomBytes(24).toString('hex') : null;
+  const needsKey = row.marks_prompts === true || row.creates_tasks === true;
+  const key = needsKey ? randomBytes(24).toString('hex') : null;
   const config = { ...row.config, ...(key !== null && { auth: { api_keys: [describeKey(key)] } }) };
   const service = await startTestService({ dir, config, files, workers: 1 });
   try {
-    return await runAgent(['--url', service.url, ...(key === null ? [] : ['--key', key])]);
+    const asked = row.creates_tasks === true ? ['--tasks'] : [];
+    return await runAgent(['--url', service.url, ...(key === null ? [] : ['--key', key]), ...asked]);
   } finally {
     await service.stop();
   }
@@ -129,7 +131,7 @@ function getPython(): string {
 /** Returns the key's configuration for a program that takes users' prompts. */
 function describeKey(key: string) {
   const sha256 = createHash('sha256').update(key).digest('hex');
-  return { id: 'benchmark', sha256, permissions: ['check', 'prompts:speak'] };
+  return { id: 'benchmark', sha256, permissions: ['check', 'prompts:speak', 'tasks:create'] };
 }
 
 async function runAgent(words: readonly string[]): Promise<readonly AgentRun[]> {
