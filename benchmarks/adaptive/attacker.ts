@@ -82,3 +82,19 @@ async function findNeeds(attack: Attack, guard: Guard, name: string): Promise<re
   }
   return listTechniques(least);
 }
+
+/** Techniques against which origins do not help: the person names the value, or a word means another thing. */
+const KNOWN_LIMITS = [
+  'task=mention',
+  'task=negation',
+  'task=letter_before',
+  'task=number',
+  // A contract trusts a field that an earlier session could write.
+  'hop=contact_name',
+  'notation=script_ending',
+];
+
+/** Returns whether a success needs a technique that the documentation names as a limit. */
+export function isKnownLimit(needs: readonly string[]): boolean {
+  return needs.some((need) => KNOWN_LIMITS.includes(need));
+}
