@@ -89,8 +89,6 @@ const KNOWN_LIMITS = [
   'task=negation',
   'task=letter_before',
   'task=number',
-  // A contract trusts a field that an earlier session could write.
-  'hop=contact_name',
   'notation=script_ending',
 ];
 

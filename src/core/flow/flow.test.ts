@@ -369,6 +369,15 @@ test('short pasted letters endorse nothing', () => {
     }
 });
 
+test('invisible characters hide no pasted letter', () => {
+  for (const invisible of ['\u200b', '\u00ad', '\u2060']) {
+    const session = open();
+    session.result('read_mail', [...`${LETTER}${STRANGER}.`].join(invisible));
+    session.prompt(`${LETTER}${STRANGER}.`);
+    assert.deepEqual(pick(pay(session, STRANGER)), refused);
+  }
+});
+
 test('repeated words hide no pasted letter', () => {
   const session = open();
   session.result('read_mail', `${'again '.repeat(70_000)}${LETTER}${STRANGER}.`);

@@ -15,7 +15,8 @@ export interface Shingle {
   readonly end: number;
 }
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’_-]*/gu;
+/** With invisible characters, which a reader of the text does not see. */
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}'’_-]*/gu;
 
 /**
  * Returns the shingles that are kept from a text. The session's key chooses them, so that an attacker cannot write a

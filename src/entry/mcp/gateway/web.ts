@@ -91,7 +91,7 @@ async function answerRequest(
  */
 function buildClientIdentity(
   request: FastifyRequest,
-  { caller, request_id, tenant_id, user_id, task_id = null }: McpCallContext,
+  { caller, request_id, tenant_id, user_id, task_id }: McpCallContext,
   runtime: Runtime,
 ): ClientIdentity {
   const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
@@ -104,7 +104,7 @@ function buildClientIdentity(
     agent_id: agentId,
     user_id: dropBlankName(user_id),
     session_id: dropBlankName(readNameHeader(request, 'x-service-session')),
-    task_id,
+    task_id: task_id ?? null,
     caller,
   };
 }
