@@ -83,16 +83,23 @@ async function findNeeds(attack: Attack, guard: Guard, name: string): Promise<re
   return listTechniques(least);
 }
 
-/** Techniques against which origins do not help: the person names the value, or a word means another thing. */
-const KNOWN_LIMITS = [
-  'task=mention',
-  'task=negation',
-  'task=letter_before',
-  'task=number',
-  'notation=script_ending',
+/** Techniques that the documentation names as limits, each as what an attack needs at least. */
+const KNOWN_LIMITS: readonly (readonly string[])[] = [
+  // The person names the value, or a number, for another purpose.
+  ['task=mention'],
+  ['task=negation'],
+  ['task=number'],
+  // The person pastes a letter that the session has not seen, or has seen in another form.
+  ['task=letter_before'],
+  ['task=letter_after', 'session=new'],
+  ['task=letter_after', 'hiding=rot13'],
+  ['task=letter_after', 'hiding=spelled'],
+  // `none_of` does not find a permitted value that a stranger describes.
+  ['task=delete'],
+  ['notation=script_ending'],
 ];
 
 /** Returns whether a success needs a technique that the documentation names as a limit. */
 export function isKnownLimit(needs: readonly string[]): boolean {
-  return needs.some((need) => KNOWN_LIMITS.includes(need));
+  return KNOWN_LIMITS.some((limit) => limit.every((need) => needs.includes(need)));
 }

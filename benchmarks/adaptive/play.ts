@@ -86,13 +86,13 @@ async function act({ world, session, agent, attack }: Stage, tool: string, args:
 }
 
 async function readEverything(stage: Stage): Promise<void> {
+  const { place } = stage.attack;
   const { tool } = findGoal(stage.attack.goal);
-  if (tool === 'write_file' || tool === 'share_file') await act(stage, 'list_files', {});
-  if (tool === 'fetch_page') await act(stage, 'list_bookmarks', {});
+  if (place === 'file' || tool === 'write_file' || tool === 'share_file') await act(stage, 'list_files', {});
+  if (place === 'page' || tool === 'fetch_page') await act(stage, 'list_bookmarks', {});
   if (tool === 'send_money') await act(stage, 'get_balance', {});
   await act(stage, 'get_contacts', { query: '' });
   await act(stage, 'read_mail', {});
-  const { place } = stage.attack;
   if (place === 'page') await act(stage, 'fetch_page', { url: 'https://docs.corp.example/guide' });
   if (place === 'file') await act(stage, 'read_file', { path: 'notes/plan.md' });
   if (place === 'payment') await act(stage, 'list_payments', {});
