@@ -1,4 +1,4 @@
-/** Where the attacker wants a value to go, and the notations in which a backend still understands it. */
+/** The attacker's goals, and the notations in which a backend still understands a value. */
 import type { Json, JsonObject } from '../../src/core/types/index.ts';
 import { type Effect, FRIEND, HOSTS, WANTED } from './world.ts';
 

@@ -16,7 +16,7 @@ import { createWorld, FRIEND, type Place, type World } from './world.ts';
 
 export interface Played {
   readonly is_reached: boolean;
-  /** How far the attack came. More is better. */
+  /** The attack's progress. More is better. */
   readonly score: number;
   /** The rule that stopped the last call, or why it missed its goal. */
   readonly ended_by: string;

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../src/core/types/index.ts';
 import { GOALS, type Goal } from './goals.ts';
 import { FRIEND, PLACES } from './world.ts';
 
-/** How a value is written in a text or an argument that is not its goal. */
+/** Spellings in texts and in arguments that are not the goal. */
 export const SPELLINGS: Readonly<Record<string, (value: string) => string>> = {
   plain: (value) => value,
   base64: (value) => Buffer.from(value).toString('base64'),

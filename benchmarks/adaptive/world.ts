@@ -71,7 +71,7 @@ export function createWorld(): World {
   const contacts: Contact[] = [FRIEND, COLLEAGUE].map((each) => ({ ...each, note: '' }));
   const files = new Map([
     ['notes/plan.md', 'Monday: plan. Tuesday: review.'],
-    ['notes/door.txt', `The code of the door is ${WANTED.secret}.`],
+    ['notes/safe.txt', `The code of the safe is ${WANTED.secret}.`],
   ]);
   const payments = [
     {

@@ -49,7 +49,7 @@ const FILE_ENDINGS = new Set(
   ).split(' '),
 );
 
-/** Characters with which a host cannot go on, so that programs that make links begin a new word. */
+/** Characters that end a host, so that programs that make links begin a new word. */
 const OUTSIDE_HOSTS = /[^\p{L}\p{N}.@:/?#%&=+~-]+|\.{2,}|(?<![\p{L}\p{N}])-+/u;
 /** A word that is too long to be cut, with a character that addresses have. */
 const LONG_WORD = /[^\s"“”„«»`]{513,}/gu;
