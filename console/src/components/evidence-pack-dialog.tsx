@@ -28,7 +28,7 @@ const FRAMEWORKS = [['', 'Without a report'], ...FRAMEWORK_IDS.map((id) => [id, 
 /** Starts to make an evidence pack: for a window, a tenant, and with the report for a framework. */
 export function EvidencePackDialog({ framework = '', last = '90d', onClose }: EvidencePackDialogProps) {
   const { tenants } = useSession();
-  const call = useOperationCall('evidencePackStart', ['auditTasks']);
+  const call = useOperationCall('evidencePackStart', ['auditJobs']);
   const isKnown = WINDOWS.some(([value]) => value === last);
   const [window, setWindow] = useState(isKnown ? last : '90d');
   const [since, setSince] = useState('');
