@@ -92,9 +92,9 @@ test('a replay uses the result of the same text and counts others as unknown', (
 });
 
 test('a replay knows required scopes by their result', () => {
-  const require = (...scopes: readonly string[]) =>
+  const requireScopes = (...scopes: readonly string[]) =>
     build([], [{ contracts: [{ tool_name: 'pay', required_scopes: scopes }] }]);
-  const [open, one, both] = [build([]), require('pay'), require('pay', 'audit')];
+  const [open, one, both] = [build([]), requireScopes('pay'), requireScopes('pay', 'audit')];
   const passed = record({}, one, ['pay', 'audit']);
   const refused = record({}, one, ['audit']);
   assert.deepEqual([passed.decision, refused.decision], ['allow', 'block']);
