@@ -33,7 +33,8 @@ function buildRule(when: string | null) {
   return { name: 'rule', boundary: 'action', action: 'block', condition };
 }
 
-const facts = buildConditionFacts(crossing, [], 0, null, '', content);
+const known = { data_tags: () => [], findings_count: 0, is_undeclared: false, content };
+const facts = buildConditionFacts(crossing, known, null, '');
 const subjects = Object.entries(CONDITIONS).map(([name, when]) => {
   const policy = buildTestPolicy({ rules: [buildRule(when)] });
   assert.equal(judge(crossing, policy, null, celEvaluator).decision, 'allow');

@@ -46,6 +46,12 @@ export function findContract(crossing: CrossingContext, policy: Policy): Contrac
   return tool === null ? null : findFolded(policy, tool, tenant_id);
 }
 
+/** Returns whether a crossing is a tool call, or its result, whose tool has no contract. */
+export function isUndeclared({ boundary, phase, memory }: CrossingContext, contract: ContractMatch): boolean {
+  const isToolCall = boundary === 'action' && phase !== 'message' && memory === undefined;
+  return isToolCall && (contract === null || contract === 'undeclared');
+}
+
 /** Tag of a call whose contract declares that data leaves with it. */
 const EGRESS: Tag = 'egress.tool';
 

@@ -17,7 +17,7 @@ import type {
 } from '../types/index.ts';
 import { findCapabilityRestrictions, findTaskRestrictions } from './capability.ts';
 import { isDetected, requirePlace, selectDetected } from './classifier-findings.ts';
-import { type ContractMatch, findContractRestrictions, findResultMask } from './contracts.ts';
+import { type ContractMatch, findContractRestrictions, findResultMask, isUndeclared } from './contracts.ts';
 import { findIdentityRestrictions } from './identities.ts';
 import {
   buildCoverageOutcome,
@@ -172,6 +172,7 @@ function evaluateOnce(
   const inputs = {
     ...{ data_tags: dataTags, findings_count: detected.length, conditions: input.conditions },
     ...{ content: input.sent, findRecordedResult: input.findRecordedResult },
+    is_undeclared: isUndeclared(crossing, input.contract),
   };
   const context = { ...buildRuleContext(crossing, inputs), enforces_monitored: enforcesMonitored };
   const crossingRule = findRuleForCrossing(table, context, monitored, onRule);

@@ -1,6 +1,7 @@
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { normalizeTag } from '../tags.ts';
 import type { Action, Boundary, MonitoredRule, Phase, Policy, Tag } from '../types/index.ts';
+import { findContract, isUndeclared } from './contracts.ts';
 import {
   buildRuleContext,
   findRuleForCrossing,
@@ -53,6 +54,7 @@ export function evaluate(
   const ruleContext = buildRuleContext(crossing, {
     data_tags: () => dataTags,
     findings_count: 0,
+    is_undeclared: isUndeclared(crossing, findContract(crossing, policy)),
     conditions,
   });
   const monitored: MonitoredRule[] = [];

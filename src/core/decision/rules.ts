@@ -1,10 +1,6 @@
 import { memoize } from '../memoize.ts';
 import { NoResult } from '../policy/conditions/arguments.ts';
-import {
-  buildConditionFacts,
-  type ConditionEvaluator,
-  type ConditionFacts,
-} from '../policy/conditions/facts.ts';
+import { buildConditionFacts, type ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { covers, isCoveredBy, isFactTag, matchesAny, matchesAnyCase } from '../tags.ts';
 import {
   ACTIONS,
@@ -103,6 +99,8 @@ export interface ConditionInputs {
   /** Returns found and declared tags. Called only if a condition is evaluated. */
   readonly data_tags: () => readonly Tag[];
   readonly findings_count: number;
+  /** True for a tool call, or its result, whose tool has no contract. */
+  readonly is_undeclared: boolean;
   /** If `null`, no condition can be evaluated. */
   readonly conditions: ConditionEvaluator | null;
   /** The content as it is sent; absent if it is not known. */
@@ -118,15 +116,7 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
   const tiers = listPossibleTiers(principal);
   const evaluateUnder = (when: string, occurrence: TagOccurrence | null, tier: string): boolean => {
     if (known.conditions === null) throw new Error('There is nothing here that evaluates conditions.');
-    const facts: ConditionFacts = buildConditionFacts(
-      crossing,
-      known.data_tags(),
-      known.findings_count,
-      occurrence,
-      tier,
-      known.content,
-    );
-    return known.conditions.evaluate(when, facts);
+    return known.conditions.evaluate(when, buildConditionFacts(crossing, known, occurrence, tier));
   };
   const evaluate: RuleContext['evaluateCondition'] = ({ when }, occurrence, isAllowing) => {
     const holds = (tier: string) => evaluateUnder(when as string, occurrence, tier);

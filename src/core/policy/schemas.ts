@@ -288,10 +288,32 @@ const argumentFlow = buildClosedSchema(
   ['any_of'],
 );
 
+const serverName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]*$',
+  'x-expects': 'must be the name of an MCP server, such as `github`',
+} as const;
+
 /** The tool contract of one tool: its arguments, its results and its effects. */
 export const contractSchema = buildClosedSchema(
   {
     tool_name: outsideName,
+    servers: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 20,
+      items: serverName,
+      description:
+        'MCP servers of the tool. The contract is then for `mcp__<server>__<tool>` and `<server>__<tool>`, and not for the name alone.',
+    },
+    fallback: {
+      type: 'boolean',
+      default: false,
+      description:
+        '`true`: applies only if no other contract names the tool. If undeclared tools are blocked, it declares nothing.',
+    },
     description: text,
     arguments: {
       type: ['object', 'boolean'],

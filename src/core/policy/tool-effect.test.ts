@@ -17,4 +17,6 @@ test('a name that reads and writes counts as writing', () => {
 test('the server of a tool is no verb', () => {
   assert.equal(readToolEffect('mcp__read__weather'), 'unknown');
   assert.equal(readToolEffect('weather'), 'unknown');
+  assert.equal(readToolEffect('fetch__post_form'), 'writes');
+  assert.equal(readToolEffect('fetch__'), 'unknown');
 });

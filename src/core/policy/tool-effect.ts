@@ -26,10 +26,13 @@ export function readToolEffect(toolName: string): ToolEffect {
   return WRITING.has(first) || (joined > 0 && WRITING.has(words[joined] ?? '')) ? 'writes' : 'reads';
 }
 
-/** Splits a name into lower-case words. The server of an MCP tool (`mcp__<server>__<tool>`) is no word of it. */
+/**
+ * Splits a name into lower-case words. The server of an MCP tool (`mcp__<server>__<tool>`, `<server>__<tool>`) is no
+ * word of it.
+ */
 export function splitToolName(toolName: string): readonly string[] {
-  const tool = toolName.startsWith('mcp__') ? toolName.slice(toolName.lastIndexOf('__') + 2) : toolName;
-  return tool
+  const separator = toolName.lastIndexOf('__');
+  return (separator < 0 ? toolName : toolName.slice(separator + 2))
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z\d]+/)

@@ -3,6 +3,7 @@ import {
   buildRecordedRestriction,
   type ContractMatch,
   findContract,
+  isUndeclared,
   listDeclaredFacts,
 } from '../decision/contracts.ts';
 import {
@@ -83,12 +84,17 @@ function listRequiredScopes(contract: ContractMatch): readonly string[] {
 }
 
 /** Builds the context in which rules match a recorded decision. */
-export function buildRecordContext(record: RecordedDecision): RuleContext {
+export function buildRecordContext(record: RecordedDecision, policy: Policy): RuleContext {
   const { crossing, findings, declared, conditions } = record;
   const detected = selectDetected(findings);
   const dataTags = () => collectTags(detected, declared);
+  const isWithoutContract = isUndeclared(crossing, findContract(crossing, policy));
   const known = { data_tags: dataTags, findings_count: detected.length, conditions };
-  return buildRuleContext(crossing, { ...known, findRecordedResult: getResultFinder(record) });
+  return buildRuleContext(crossing, {
+    ...known,
+    is_undeclared: isWithoutContract,
+    findRecordedResult: getResultFinder(record),
+  });
 }
 
 function getResultFinder({

@@ -151,7 +151,7 @@ function evaluateDeclaredTags(
 ): UndecidedEvaluation[] {
   const { crossing, declared } = record;
   const table = getRecordRuleTable(record, policy);
-  const circumstances = buildRecordContext(record);
+  const circumstances = buildRecordContext(record, policy);
   return declared.map((tag) => {
     const ruleFor = () => findRuleForTag(table, { tag, severity: null }, circumstances, []);
     const [outcome] = evaluateDeclaredTag(tag, policy, ruleFor, selectDetected(masked), null, crossing);

@@ -47,7 +47,7 @@ export function traceRules(
   policy: Policy,
   tagged: TagOccurrence | null,
 ): RuleTrace {
-  const circumstances = buildRecordContext(record);
+  const circumstances = buildRecordContext(record, policy);
   const table = getRecordRuleTable(record, policy);
   const mismatches = new Map<Rule, RuleMismatch | null>();
   const tried = (rule: Rule, mismatch: RuleMismatch | null) => void mismatches.set(rule, mismatch);

@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<DocumentKind, string>> = {
 
 /**
  * Overlays the input of a policy with more documents. A record replaces the one of the same kind, name and
- * tenant, or is appended after all others if there is none.
+ * tenant, a contract that for the same servers too, or is appended after all others if there is none.
  */
 export function overlayDocuments(input: CompileInput, documents: readonly WrittenDocument[]): CompileInput {
   const waiting = new Map<string, { readonly kind: Kind; readonly value: unknown; readonly file: string }>();
@@ -71,7 +71,13 @@ function mapDocumentRecords(
 
 function getKey(kind: DocumentKind, record: unknown, tenantId: string | null): string {
   const fields = isMapping(record) ? record : {};
-  return JSON.stringify([kind, tenantId ?? fields.tenant_id ?? null, fields[NAMES[kind]] ?? null]);
+  const contract = kind === 'tool-contract' ? [fields.servers ?? null, fields.fallback === true] : [];
+  return JSON.stringify([
+    kind,
+    tenantId ?? fields.tenant_id ?? null,
+    fields[NAMES[kind]] ?? null,
+    ...contract,
+  ]);
 }
 
 function isMapping(value: unknown): value is Mapping {

@@ -172,6 +172,53 @@ test('a tally does not grow with the names that callers choose', async (t) => {
   assert.equal(tally.by_agent.get(OTHER_NAMES)?.same, 500);
 });
 
+test('a replay knows which tools another policy leaves undeclared', async (t) => {
+  const trail = await makeAuditLog(t);
+  const journal = await trail.open();
+  for (const each of EVENTS) await journal.append(each);
+  const asked = { name: 'asked', boundary: 'action', action: 'require_approval' };
+  const rules = [
+    rule('mask', 'redact'),
+    { ...asked, condition: { when: 'undeclared && effect != "reads"' } },
+  ];
+  const replay = async (documents: readonly object[]) =>
+    (await replayFolder(trail.dir, {}, buildTestPolicy({ rules, documents }))).tally;
+  const { stricter, unknown } = await replay([]);
+  assert.deepEqual(
+    stricter.map(({ to_rule }) => to_rule),
+    ['asked'],
+  );
+  assert.deepEqual([...unknown.keys()].sort(), ['policy_unavailable', 'record_differs']);
+  assert.deepEqual((await replay([{ contract: { tool_name: 'shell' } }])).stricter, []);
+});
+
+test('contracts of other servers stay next to each other', () => {
+  const contract = (more: object) => ({ tool_name: 'send', ...more });
+  const input = {
+    inline_rules: [],
+    documents: [{ file: 'p.yaml', value: { contracts: [contract({ description: 'own' })] } }],
+    settings: POLICY_SETTINGS,
+  };
+  const value = {
+    contracts: [
+      contract({ fallback: true }),
+      contract({ servers: ['mail'], description: 'mail' }),
+      contract({ servers: ['chat'], description: 'chat' }),
+    ],
+  };
+  const { policy } = compilePolicy(overlayDocuments(input, [{ file: 'n.yaml', value, lineOf: () => 1 }]));
+  assert.deepEqual(
+    policy!.contracts.map(({ tool_name, description }) => [tool_name, description]),
+    [
+      ['send', 'own'],
+      ['mcp__mail__send', 'mail'],
+      ['mail__send', 'mail'],
+      ['mcp__chat__send', 'chat'],
+      ['chat__send', 'chat'],
+    ],
+  );
+});
+
 test('documents replace those in use by kind, name and tenant, in their position', () => {
   const inline = [
     {

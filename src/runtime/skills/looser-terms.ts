@@ -106,6 +106,10 @@ function compareContracts(was: ToolContract, is: ToolContract): readonly string[
     [was.side_effects.requires_approval && !is.side_effects.requires_approval, 'needs no approval any more'],
     [was.side_effects.egress && !is.side_effects.egress, 'no longer says that data leaves with the call'],
     [lostFacts.length > 0, `no longer marks results with ${lostFacts.join(', ')}`],
+    [
+      was.flow !== undefined && JSON.stringify(was.flow) !== JSON.stringify(is.flow),
+      'the origin of argument values is checked by other terms, or not at all',
+    ],
     [hasMoreTags(was.accepts.tags, is.accepts.tags), 'arguments may carry more tags'],
     [hasMoreFields(was.accepts.fields, is.accepts.fields), 'arguments may have more fields'],
     [

@@ -52,11 +52,22 @@ const detectorRule = (ruleIds: readonly string[]): PolicyParts => ({
 });
 const effects = { reversible: false, requires_approval: true, egress: true };
 
+const UNDECLARED_RULE = {
+  ...{ name: 'ask', boundary: 'action', action: 'require_approval' },
+  condition: { when: 'undeclared' },
+};
+
 /** Each weakens in the first direction only. */
 const ROWS: readonly (readonly [before: PolicyParts, after: PolicyParts, found: RegExp])[] = [
   [{}, { settings: { builtin_rules: false, default_action: 'allow' } }, /input, secret.* block -> allow/],
   [{}, { settings: { pii_protection: { enabled: true, action: 'allow' } } }, /personal.* redact -> allow/],
   [{}, { settings: { default_action: 'flag' } }, /no rule names: block -> flag/],
+  [
+    { rules: [UNDECLARED_RULE] },
+    { rules: [UNDECLARED_RULE], ...contract() },
+    /`pay` becomes declared; undeclared ones are restricted/,
+  ],
+  [contract({ flow: { arguments: { to: { any_of: ['user'] } } } }), contract(), /origin of argument values/],
   [{ settings: { undeclared_tools: 'block' } }, {}, /without a contract are no longer blocked/],
   [{ settings: { unknown_agents: 'block' } }, {}, /unknown agents are no longer blocked/],
   [contract(), contract({ enforcement: 'monitor' }), /contract `pay`: is only recorded/],

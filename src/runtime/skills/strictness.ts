@@ -8,6 +8,7 @@ import {
   type Boundary,
   type Phase,
   type Policy,
+  type Rule,
   type Tag,
 } from '../../core/types/index.ts';
 import { listLooserTerms } from './looser-terms.ts';
@@ -264,6 +265,11 @@ function indexConditions({ rules }: Policy): ReadonlyMap<string, readonly number
   return found;
 }
 
+/** Returns whether a rule restricts tools without a contract. */
+function isOnUndeclared({ when, action }: Rule): boolean {
+  return when !== null && action !== 'allow' && /\bundeclared\b/.test(when);
+}
+
 function getLoosening(before: Policy, after: Policy): string[] {
   const knownRules = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
   const forgetting = after.taint_rules.filter(
@@ -277,9 +283,9 @@ function getLoosening(before: Policy, after: Policy): string[] {
   const known = after.identities.filter(({ agent_id }) => !agents.has(agent_id));
   return [
     ...forgetting.map(({ name }) => `\`${name}\` takes tags off sessions`),
-    ...(before.undeclared_tools === 'block'
+    ...(before.undeclared_tools === 'block' || before.rules.some(isOnUndeclared)
       ? declared.map(
-          ({ tool_name }) => `the tool \`${tool_name}\` becomes declared; undeclared ones are blocked`,
+          ({ tool_name }) => `the tool \`${tool_name}\` becomes declared; undeclared ones are restricted`,
         )
       : []),
     ...(before.unknown_agents === 'block'

@@ -375,3 +375,42 @@ test('the editors’ schema takes what compiles, and refuses what has a key too 
   }
   assert.equal(DOCUMENT_KINDS.length, 4);
 });
+
+test('a contract of servers has their tool names, and not the bare one', () => {
+  const contract = { tool_name: 'send', servers: ['mail', 'work.mail'], allowed_agents: ['bot'] };
+  const { contracts } = buildTestPolicy({ documents: [{ contracts: [contract, { tool_name: 'send' }] }] });
+  assert.deepEqual(
+    contracts.map(({ tool_name, allowed_agents }) => [tool_name, allowed_agents.length]),
+    [
+      ['mcp__mail__send', 1],
+      ['mail__send', 1],
+      ['mcp__work.mail__send', 1],
+      ['work.mail__send', 1],
+      ['send', 0],
+    ],
+  );
+  const problems = (more: object) =>
+    compileParts({ documents: [{ contracts: [contract, { tool_name: 'mail__send' }, more] }] }).problems;
+  assert.match(problems({ tool_name: 'other' })[0]!.message, /second contract named `mail__send`/);
+  assert.match(
+    problems({ tool_name: 'a', servers: ['b*'] })[0]!.message,
+    /must be the name of an MCP server/,
+  );
+});
+
+test('a fallback gives way to any other contract', () => {
+  const fallback = { tool_name: 'send', servers: ['mail'], fallback: true, description: 'fallback' };
+  const list = (documents: readonly object[], settings: object = {}) =>
+    buildTestPolicy({ documents: [{ contracts: documents }], settings }).contracts.map(
+      ({ tool_name, tenant_id, description }) => [tool_name, tenant_id, description],
+    );
+  const proxied = ['mail__send', null, 'fallback'];
+  assert.deepEqual(list([fallback]), [['mcp__mail__send', null, 'fallback'], proxied]);
+  const own = { tool_name: 'mcp__mail__send' };
+  assert.deepEqual(list([fallback, own]), [proxied, ['mcp__mail__send', null, '']]);
+  assert.equal(list([fallback, { ...own, tenant_id: 'acme' }]).length, 3);
+  // It would declare a tool that is blocked because no operator declared it.
+  assert.deepEqual(list([fallback, { tool_name: 'x' }], { undeclared_tools: 'block' }), [['x', null, '']]);
+  const twice = compileParts({ documents: [{ contracts: [fallback, fallback] }] }).problems;
+  assert.match(twice[0]!.message, /second contract named `mcp__mail__send`/);
+});

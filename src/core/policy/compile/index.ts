@@ -10,7 +10,13 @@ import { findUnknownLabels } from './flow.ts';
 import { deepFreeze, hashPolicy } from './policy-hash.ts';
 import { hashTextPortably } from './portable-hash.ts';
 import { buildChildLocation, buildDocumentProblem, type DocumentLocation } from './problems.ts';
-import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
+import {
+  type LocatedContract,
+  type LocatedRecord,
+  parseContract,
+  parseIdentity,
+  parseMemory,
+} from './records.ts';
 import { type LocatedRule, parseRule } from './rules.ts';
 
 /** The part of the configuration that goes into a policy. */
@@ -65,6 +71,7 @@ export function compilePolicy(input: CompileInput): CompileResult {
   const read: ParsedRecords = {
     problems: [],
     rules: [],
+    located_contracts: [],
     contracts: [],
     identities: [],
     memories: [],
@@ -72,9 +79,10 @@ export function compilePolicy(input: CompileInput): CompileResult {
   };
   for (const list of input.inline_rules) parseInlineRules(read, list);
   for (const { file, value } of input.documents) parseDocument(read, file, value);
+  read.contracts.push(...listNamedContracts(read.located_contracts, input.settings));
   read.problems.push(
     ...findDuplicates(read),
-    ...findUnknownLabels(read.contracts),
+    ...findUnknownLabels(read.located_contracts),
     ...findArgumentTypeProblems(read),
   );
   const detection = parseDetection(input.settings, input.settings.file, read.problems, input.parseNamed);
@@ -87,9 +95,35 @@ export function compilePolicy(input: CompileInput): CompileResult {
   };
 }
 
+/**
+ * Returns a contract for each name of a tool. A fallback is dropped where another contract has the name, and everywhere
+ * if undeclared tools are blocked, because it would declare the tool and so allow its calls.
+ */
+function listNamedContracts(
+  located: readonly LocatedContract[],
+  { undeclared_tools }: PolicySettings,
+): LocatedRecord<Policy['contracts'][number]>[] {
+  const getKey = (tenantId: string | null, name: string) => JSON.stringify([tenantId, name]);
+  const own = new Set(
+    located
+      .filter(({ is_fallback }) => !is_fallback)
+      .flatMap(({ names, record }) => names.map((name) => getKey(record.tenant_id, name))),
+  );
+  const isDropped = (name: string, { record, is_fallback }: LocatedContract) =>
+    is_fallback && (undeclared_tools === 'block' || own.has(getKey(record.tenant_id, name)));
+  return located.flatMap((contract) =>
+    contract.names
+      .filter((name) => !isDropped(name, contract))
+      .map((name) => ({ record: { ...contract.record, tool_name: name }, place: contract.place })),
+  );
+}
+
 interface ParsedRecords {
   readonly problems: DocumentProblem[];
   readonly rules: LocatedRule[];
+  /** Contracts as they are written. */
+  readonly located_contracts: LocatedContract[];
+  /** One contract for each name of a tool. */
   readonly contracts: LocatedRecord<Policy['contracts'][number]>[];
   readonly identities: LocatedRecord<Policy['identities'][number]>[];
   readonly memories: LocatedRecord<Policy['memory_schemas'][number]>[];
@@ -159,7 +193,8 @@ function parseOneRecord(
 ): void {
   const { problems } = read;
   if (kind === 'policy') pushRecord(read.rules, parseRule(value, tenantId, place, problems, read.conditions));
-  else if (kind === 'tool-contract') pushRecord(read.contracts, parseContract(value, place, problems));
+  else if (kind === 'tool-contract')
+    pushRecord(read.located_contracts, parseContract(value, place, problems));
   else if (kind === 'agent-identity') pushRecord(read.identities, parseIdentity(value, place, problems));
   else pushRecord(read.memories, parseMemory(value, place, problems));
 }

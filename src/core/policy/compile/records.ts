@@ -21,12 +21,20 @@ export interface LocatedRecord<T> {
   readonly place: DocumentLocation;
 }
 
+/** A contract and its location. */
+export interface LocatedContract extends LocatedRecord<ToolContract> {
+  /** The names of the tool in calls. */
+  readonly names: readonly string[];
+  /** True if any other contract with one of these names replaces it there. */
+  readonly is_fallback: boolean;
+}
+
 /** Parses one tool contract; returns `null` if it is disabled or has problems. */
 export function parseContract(
   written: Json,
   place: DocumentLocation,
   problems: DocumentProblem[],
-): LocatedRecord<ToolContract> | null {
+): LocatedContract | null {
   const { value: record, problems: shape } = readShape(written, contractSchema, place);
   const schema = (written as Partial<JsonObject> | null)?.arguments ?? null;
   const hasSchema = typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null);
@@ -34,7 +42,14 @@ export function parseContract(
   const flow = record === null ? [] : findFlowProblems(record, place);
   problems.push(...shape, ...meaning, ...flow);
   if (record === null || meaning.length + flow.length > 0 || record.enabled === false) return null;
-  return { record: buildContract(record, schema), place };
+  const names = listToolNames(record);
+  return { record: buildContract(record, schema), place, names, is_fallback: record.fallback ?? false };
+}
+
+/** Returns the names of a tool in calls: those of its MCP servers as coding agents and the MCP proxy write them. */
+function listToolNames({ tool_name, servers }: ContractDocument): readonly string[] {
+  if (servers === undefined) return [tool_name];
+  return servers.flatMap((server) => [`mcp__${server}__${tool_name}`, `${server}__${tool_name}`]);
 }
 
 function buildContract(written: ContractDocument, schema: Json): ToolContract {

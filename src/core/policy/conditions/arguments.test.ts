@@ -24,6 +24,8 @@ function readCall(text: string): Content {
   return { kind: 'json', value: JSON.parse(text) as Json, source: parseJsonSource(text, LIMITS)! };
 }
 
+const NOTHING_KNOWN = { data_tags: () => [], findings_count: 0, is_undeclared: false };
+
 const CALL = buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'pay' });
 
 const rule = (action: string, when: string, more: object = {}) => ({
@@ -195,7 +197,7 @@ test('a loop ends at its limit of steps', () => {
   const when = 'args.list.exists(x, x == "none" || x == "nothing" || x == "no")';
   const call = (items: number) => readCall(JSON.stringify({ list: new Array(items).fill('a') }));
   const read = (content: Content) =>
-    celEvaluator.evaluate(when, { ...buildConditionFacts(CALL, [], 0, null, '', content) });
+    celEvaluator.evaluate(when, buildConditionFacts(CALL, { ...NOTHING_KNOWN, content }, null, ''));
   const before = getStepsTaken();
   assert.equal(read(call(1_000)), false);
   assert.throws(() => read(call(9_000)), NoResult);

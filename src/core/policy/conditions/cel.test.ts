@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
 import { buildTestCrossing, buildTestPolicy, compileParts } from '../../testing/policies.ts';
-import type { Action, Verdict } from '../../types/index.ts';
+import type { Action, Crossing, Verdict } from '../../types/index.ts';
 import { CONDITION_LENGTH_MAX, celEvaluator, findConditionProblem } from './cel.ts';
 import type { ConditionFacts } from './facts.ts';
 
@@ -10,6 +10,7 @@ const FACTS: ConditionFacts = {
   boundary: 'action',
   phase: 'request',
   tool: 'mail.send',
+  undeclared: true,
   agent_id: 'planner',
   source_agent_id: '',
   destination_agent_id: 'mail.send',
@@ -35,6 +36,8 @@ const FACTS: ConditionFacts = {
 test('conditions evaluate to the expected value', () => {
   const rows: [string, boolean][] = [
     ['true', true],
+    ['undeclared && effect == "writes"', true],
+    ['!undeclared || effect in ["reads", "unknown"]', false],
     ['user == "alice" && claimed_user == ""', true],
     ['user_email.endsWith("@corp.test")', true],
     ['"finance" in groups && !("admin" in groups)', true],
@@ -66,7 +69,7 @@ test('conditions evaluate to the expected value', () => {
     assert.equal(findConditionProblem(when), null, when);
     assert.equal(celEvaluator.evaluate(when, FACTS), expected, when);
   }
-  assert.equal(rows.length, 26);
+  assert.equal(rows.length, 28);
 });
 
 test('what cannot be evaluated, or not in bounded time, is refused with a sentence', () => {
@@ -182,4 +185,27 @@ test('facts that a condition names are looked for', () => {
   assert.equal(judge({ ...call, content }, policy, null, celEvaluator).decision, 'block');
   const other = { kind: 'json', value: { url: 'https://example.org/' } } as const;
   assert.equal(judge({ ...call, content: other }, policy, null, celEvaluator).decision, 'allow');
+});
+
+test('a rule asks for writing tools without a contract', () => {
+  const rule = requested('require_approval', 'undeclared && effect != "reads"');
+  const documents = [{ contract: { tool_name: 'mail.send' } }];
+  const policy = buildTestPolicy({ rules: [rule], documents });
+  const rows: readonly (readonly [Partial<Crossing>, Action])[] = [
+    [{ tool: 'mail.forward' }, 'require_approval'],
+    [{ tool: 'weather' }, 'require_approval'],
+    [{ tool: null }, 'require_approval'],
+    [{ tool: 'mail.send' }, 'allow'],
+    // The contract restricts a name in other letters too.
+    [{ tool: 'Mail.Send' }, 'allow'],
+    [{ tool: 'mail.list' }, 'allow'],
+    [{ phase: 'message', tool: 'agent_to_agent' }, 'allow'],
+    [{ tool: 'memory.write', memory: { schema: null, field: null, tag: null } as never }, 'allow'],
+  ];
+  for (const [parts, action] of rows)
+    assert.equal(
+      judge({ ...call, ...parts }, policy, null, celEvaluator).action,
+      action,
+      JSON.stringify(parts),
+    );
 });

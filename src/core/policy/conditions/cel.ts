@@ -3,6 +3,7 @@ import { listOriginsOnDemand } from '../../flow/lazy.ts';
 import { countSteps } from '../../steps.ts';
 import { covers, matchesName } from '../../tags.ts';
 import type { Content, Json, Label, StoredTotal, Tag, ValuesSeen, WrittenTotal } from '../../types/index.ts';
+import { readToolEffect } from '../tool-effect.ts';
 import { getArgumentType, type SchemaType } from './argument-types.ts';
 import {
   type ArgumentPath,
@@ -41,12 +42,17 @@ const LIMITS = {
 /** The maximum number of cached parsed conditions, for all policies of the process. */
 const CACHED_CONDITIONS_MAX = 20_000;
 
-type Name = Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals' | 'values_seen'> | 'now';
+type Name =
+  | Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals' | 'values_seen'>
+  | 'effect'
+  | 'now';
 
 const NAMES: Readonly<Record<Name, string>> = {
   boundary: 'string',
   phase: 'string',
   tool: 'string',
+  effect: 'string',
+  undeclared: 'bool',
   agent_id: 'string',
   source_agent_id: 'string',
   destination_agent_id: 'string',
@@ -196,11 +202,17 @@ const NAME_READERS: PropertyDescriptorMap & ThisType<Variables> = {
       name,
       {
         get(this: Variables): unknown {
-          return this.facts[name as Exclude<Name, 'now'>];
+          return this.facts[name as Exclude<Name, 'effect' | 'now'>];
         },
       },
     ]),
   ),
+  effect: {
+    get(this: Variables): string {
+      const { tool } = this.facts;
+      return tool === '' ? '' : readToolEffect(tool);
+    },
+  },
   findings: {
     get(this: Variables): bigint {
       return BigInt(this.facts.findings);

@@ -20,6 +20,8 @@ export interface ConditionFacts {
   readonly boundary: string;
   readonly phase: string;
   readonly tool: string;
+  /** True for a tool call, or its result, whose tool has no contract. */
+  readonly undeclared: boolean;
   readonly agent_id: string;
   readonly source_agent_id: string;
   readonly destination_agent_id: string;
@@ -93,23 +95,30 @@ export function hasConditions(policy: Policy): boolean {
   return has;
 }
 
+/** Facts that a crossing does not hold itself. */
+export interface KnownFacts {
+  readonly data_tags: () => readonly Tag[];
+  readonly findings_count: number;
+  readonly is_undeclared: boolean;
+  readonly content?: Content | undefined;
+}
+
 /**
  * Builds the facts of a crossing. `about` is the tag for which a rule is evaluated, `null` for the crossing itself. `tier`
  * is the tier to assume.
  */
 export function buildConditionFacts(
   crossing: CrossingContext,
-  dataTags: readonly Tag[],
-  findings: number,
+  { data_tags, findings_count, is_undeclared, content }: KnownFacts,
   about: { readonly tag: Tag; readonly severity: Severity | null } | null,
   tier: string,
-  content?: Content,
 ): ConditionFacts {
   const { user, claimed_user, chain } = crossing.principal ?? NO_PRINCIPAL;
   return {
     boundary: crossing.boundary,
     phase: crossing.phase ?? '',
     tool: crossing.tool ?? '',
+    undeclared: is_undeclared,
     agent_id: crossing.agent_id,
     source_agent_id: crossing.source_agent_id ?? '',
     destination_agent_id: crossing.destination_agent_id ?? '',
@@ -124,10 +133,10 @@ export function buildConditionFacts(
     agent_tier: tier,
     tag: about?.tag ?? '',
     severity: about?.severity ?? '',
-    data_tags: dataTags,
+    data_tags: data_tags(),
     declared_tags: crossing.declared_tags.map(normalizeTag),
     session_tags: crossing.session_tags ?? [],
-    findings,
+    findings: findings_count,
     now_ms: crossing.now_ms,
     content: crossing.boundary === 'action' && crossing.phase === 'request' ? content : undefined,
     totals: crossing.totals,
