@@ -41,6 +41,28 @@ const expectation = {
   additionalProperties: false,
 } as const;
 
+/** A step of the session before the crossing. */
+const step = {
+  anyOf: [
+    {
+      type: 'object',
+      required: ['prompt'],
+      properties: { prompt: { ...text, description: 'Words of the person.' } },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      required: ['tool', 'result'],
+      properties: {
+        tool: { ...word, description: 'The tool that gives the result.' },
+        result: { description: 'The result: a text, or any JSON value.' },
+      },
+      additionalProperties: false,
+    },
+  ],
+  'x-expects': 'must be `{prompt: text}` or `{tool: name, result: value}`',
+} as const;
+
 /** Schema of one case: the crossing and the expected verdict. */
 export const caseSchema = {
   type: 'object',
@@ -58,6 +80,12 @@ export const caseSchema = {
     destination_agent_id: word,
     tenant_id: { ...word, description: 'The tenant whose rules apply (default: `default`).' },
     session_id: word,
+    before: {
+      type: 'array',
+      maxItems: 100,
+      items: step,
+      description: 'Prompts and results that the session has seen before, for the origin of argument values.',
+    },
     session_tags: getList(tag, 'Taint tags of the session.'),
     now: {
       type: 'string',

@@ -1,5 +1,8 @@
 import type { Static } from 'typebox';
 import { judge } from '../decision/judge.ts';
+import { createMemoryValues } from '../flow/memory-values.ts';
+import { usesValues } from '../flow/uses-values.ts';
+import { hashTextPortably } from '../policy/compile/portable-hash.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { covers, isCoveredBy } from '../tags.ts';
 import {
@@ -39,10 +42,42 @@ export function runCase(
   policy: Policy,
   tools: CaseTools,
 ): readonly CaseDifference[] {
-  const crossing = getCrossing(written, tools.now_ms);
+  const crossing = { ...getCrossing(written, tools.now_ms), ...readSession(written, policy, tools) };
   const verdict = judge(crossing, policy, tools.fingerprintOf, tools.conditions);
   const found = findDifferences(written.expect, verdict, crossing.content);
   return tools.isOfOthers?.(verdict.rule) === true && isStricter(written.expect, verdict, found) ? [] : found;
+}
+
+/** Judges the steps before a case in their order; returns the values that its session has then seen. */
+function readSession(
+  { before = [], tenant_id = 'default', agent_id = 'unknown' }: PolicyTestCase,
+  policy: Policy,
+  { now_ms, fingerprintOf, conditions }: CaseTools,
+): Pick<Crossing, 'values_seen'> {
+  if (!usesValues(policy, tenant_id)) return {};
+  const values = createMemoryValues((form, text) => hashTextPortably(`${form} ${text}`).slice(0, 16));
+  for (const [at, step] of before.entries()) {
+    const written = buildStep(step);
+    const crossing = {
+      ...getCrossing({ ...SESSION_STEP, ...written, tenant_id, agent_id }, now_ms),
+      ...('prompt' in step && { content_label: 'user' }),
+      values_seen: values.seen,
+    };
+    const { values_change } = judge(crossing, policy, fingerprintOf, conditions);
+    if (values_change !== null) values.save(values_change, `step_${at + 1}`);
+  }
+  return { values_seen: values.seen };
+}
+
+const SESSION_STEP = { name: 'before', expect: {} } as const;
+
+type SessionStep = NonNullable<PolicyTestCase['before']>[number];
+
+function buildStep(step: SessionStep): Pick<PolicyTestCase, 'boundary' | 'phase' | 'text' | 'payload' | 'tool'> {
+  if ('prompt' in step) return { boundary: 'input', text: step.prompt };
+  const { tool, result } = step;
+  const content = typeof result === 'string' ? { text: result } : { payload: result };
+  return { boundary: 'action', phase: 'response', tool, ...content };
 }
 
 /** Members that another layer of rules may make stricter. */

@@ -20,6 +20,7 @@ const NAMES = [
   'gdpr',
   'healthcare',
   'hipaa',
+  'information-flow',
   'lethal-trifecta',
   'pci-dss',
   'prompt-injection-shield',
@@ -50,7 +51,7 @@ test('every template of the service is one, word for word', () => {
     assert.ok(isTemplate(skill));
   }
   const bringMore = skills.filter((skill) => !isTemplate(skill)).map(({ name }) => name);
-  assert.deepEqual(bringMore, ['gdpr', 'hipaa']);
+  assert.deepEqual(bringMore, ['gdpr', 'hipaa', 'information-flow']);
 });
 
 for (const skill of skills) {
