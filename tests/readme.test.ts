@@ -1,12 +1,22 @@
-/** Runs every command of the README and of two tutorials, and compares every answer that they show. */
+/** Runs every command of the README and of three tutorials, and compares every answer that they show. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { root, runShell } from './support/checkout.ts';
+import { listCommands } from './support/page-commands.ts';
 import { assertShown, getBlocks } from './support/pages.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { matchesShown } from './support/shown-output.ts';
 
 /** Returns the commands of a block. A `\` at the end of a line joins it with the next one. */
 function getCommands(text: string): string[] {
@@ -29,9 +39,11 @@ const FIRST_COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const dir = mkdtempSync(join(tmpdir(), 'service-readme-'));
+for (const name of ['service', 'customshouse']) symlinkSync(join(root, name), join(dir, name));
 let service: TestService | null = null;
+let mailbox: TestService | null = null;
 after(async () => {
-  await service?.stop();
+  await Promise.all([service?.stop(), mailbox?.stop()]);
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -40,7 +52,6 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  for (const name of ['service', 'customshouse']) symlinkSync(join(root, name), join(dir, name));
   const counts = { commands: 0, answers: 0 };
   let printed = '';
   for (const { language, text, line } of getBlocks(markdown)) {
@@ -92,6 +103,34 @@ for (const [page, commands, answers] of TUTORIALS)
     }
     assert.deepEqual(counts, { commands, answers });
   });
+
+test('the payment of an attacked mail is held as the tutorial shows', { timeout: 120_000 }, async () => {
+  const page = readFileSync(join(root, 'docs/tutorial/attacked-mailbox.md'), 'utf8');
+  mailbox = await startTestService({ config: {} });
+  const { dir: cwd, url } = mailbox;
+  symlinkSync(join(root, 'examples'), join(cwd, 'examples'));
+  const more = { HOME: cwd, SERVICE_URL: url };
+  let request = '';
+  let commands = 0;
+  for (const block of getBlocks(page.replaceAll(/^ {3}/gm, ''))) {
+    if (block.language === 'yaml') {
+      mkdirSync(join(cwd, 'contracts'), { recursive: true });
+      writeFileSync(join(cwd, 'contracts/mailbox.yaml'), block.text);
+      continue;
+    }
+    for (const { command, shown, line } of listCommands(block)) {
+      commands += 1;
+      if (/^customshouse (?:init|serve)\b/.test(command)) continue;
+      const given = command.replace(/\bapr_\w+/, request);
+      const { code, stdout, stderr } = await runShell(given, { cwd, bin: dir, more });
+      const place = `line ${line}: ${command}\n${stdout}${stderr}`;
+      assert.equal(code, 0, place);
+      if (shown !== null) assert.ok(matchesShown(stdout, shown), `${place}\nshown:\n${shown}`);
+      request = /\bapr_\w+/.exec(stdout)?.[0] ?? request;
+    }
+  }
+  assert.equal(commands, 10);
+});
 
 async function getAnswer(command: string, place: string): Promise<string> {
   const given = command.replaceAll('http://127.0.0.1:8000', service?.url ?? 'http://127.0.0.1:8000');

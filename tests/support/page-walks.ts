@@ -124,6 +124,7 @@ export const WALKS: Readonly<Record<string, PageWalk>> = {
 
 /** Pages whose commands other tests run, or that need what no test has. */
 export const LEFT_PAGES: Readonly<Record<string, string>> = {
+  'docs/tutorial/attacked-mailbox.md': 'tests/readme.test.ts',
   'docs/how-to/add-a-classifier.md': 'tests/classifier.test.ts',
   'docs/how-to/approve-tool-calls.md': 'tests/approvals-page.test.ts',
   'docs/how-to/export-telemetry.md': 'src/runtime/observability/telemetry/telemetry.test.ts',

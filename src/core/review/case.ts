@@ -73,7 +73,9 @@ const SESSION_STEP = { name: 'before', expect: {} } as const;
 
 type SessionStep = NonNullable<PolicyTestCase['before']>[number];
 
-function buildStep(step: SessionStep): Pick<PolicyTestCase, 'boundary' | 'phase' | 'text' | 'payload' | 'tool'> {
+function buildStep(
+  step: SessionStep,
+): Pick<PolicyTestCase, 'boundary' | 'phase' | 'text' | 'payload' | 'tool'> {
   if ('prompt' in step) return { boundary: 'input', text: step.prompt };
   const { tool, result } = step;
   const content = typeof result === 'string' ? { text: result } : { payload: result };
