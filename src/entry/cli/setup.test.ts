@@ -4,9 +4,11 @@ import { mkdir, readdir, readlink, rename, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { codingAgents } from '../../coding-agents/coding-agents.ts';
+import { findMcpServers } from '../../coding-agents/setup/find-mcp-servers.ts';
 import { readInstalledHooks } from '../../coding-agents/setup/settings-locations.ts';
 import { EARLIER_NAME } from '../../core/names.ts';
 import { copyProgram, findProgram } from './setup/find-program.ts';
+import { listPreselectedPacks } from './setup/questions.ts';
 import { type RunResult, runInProcess, withFolder } from './testing/run.ts';
 
 interface Project {
@@ -220,5 +222,30 @@ test('an agent starts the program by its whole path, and never in the cache of n
     for (let times = 0; times < 2; times++) await copyProgram(fromNpx.copy!);
     assert.equal(readFileSync(fromNpx.words[1]!, 'utf8'), 'the program');
     assert.equal((await readdir(join(folder, 'data/customshouse'))).length, 1);
+  });
+});
+
+test('MCP servers of an agent select the pack, and doctor says whether it is on', async () => {
+  await withProject(async ({ cwd, home, run }) => {
+    const machine = { project: cwd, home, env: {} };
+    const findServers = () => findMcpServers(codingAgents, machine);
+    assert.deepEqual(await findServers(), []);
+    await run('setup', 'claude-code', '--yes', '--mcp', '--pack', 'none');
+    // The server of this program is no reason.
+    assert.deepEqual(await findServers(), []);
+    const file = join(cwd, '.mcp.json');
+    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ mcpServers: { ...mcpServers, gmail: { command: 'gmail' } } }));
+    assert.deepEqual(await findServers(), ['gmail']);
+    assert.deepEqual(listPreselectedPacks(true, ['gmail']), ['coding-agent', 'information-flow']);
+    assert.deepEqual(listPreselectedPacks(true, []), ['coding-agent']);
+    const examine = async () => {
+      const { stdout } = await run('doctor', '--coding-agent', 'claude-code', '--json');
+      const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string }[] };
+      return checks.filter(({ name }) => name === 'config.mcp_servers').map(({ status }) => status);
+    };
+    assert.deepEqual(await examine(), ['warn']);
+    await run('skills', 'add', 'information-flow', '--yes');
+    assert.deepEqual(await examine(), ['ok']);
   });
 });

@@ -72,7 +72,10 @@ async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<Se
   const { codingAgents } = await import('../../../coding-agents/coding-agents.ts');
   const { env } = terminal;
   const project = resolve(terminal.cwd, options.path);
-  return askSetup(await findAgents(codingAgents, { project, home: env.HOME || homedir(), env }));
+  const { findMcpServers } = await import('../../../coding-agents/setup/find-mcp-servers.ts');
+  const machine = { project, home: env.HOME || homedir(), env };
+  const found = await findAgents(codingAgents, machine);
+  return askSetup(found, await findMcpServers(found, machine));
 }
 
 async function askAboutIntelligence(isWanted: boolean): Promise<IntelligenceAnswer | null> {

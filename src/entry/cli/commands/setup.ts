@@ -119,12 +119,14 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
       hint: '`customshouse setup --list` shows them.',
     });
   const { findAgents } = await import('../../../coding-agents/setup/find-agents.ts');
+  const { findMcpServers } = await import('../../../coding-agents/setup/find-mcp-servers.ts');
   const { readMachine } = await import('../setup/agent-plan.ts');
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
-  const found = await findAgents(codingAgents, await readMachine(options, terminal));
+  const machine = await readMachine(options, terminal);
+  const found = await findAgents(codingAgents, machine);
   const isInteractive = terminal.interactive && !options.yes && !options.json && !options.dryRun;
   const choice = isInteractive
-    ? await (await import('../setup/questions.ts')).askSetup(found)
+    ? await (await import('../setup/questions.ts')).askSetup(found, await findMcpServers(found, machine))
     : {
         agents: found,
         scope: options.scope ?? ('project' as const),

@@ -114,6 +114,28 @@ async function checkPolicy(runtime: LocalRuntime, subject: CheckSubject): Promis
   ];
 }
 
+/** The rule by which the policy pack `information-flow` is known in a policy. */
+const FLOW_RULE = 'flow-ask-before-undeclared-tools-write';
+
+/** Checks that the origin of values is judged if agents use MCP servers. */
+export function checkMcpServers(
+  { subject, opened }: OpenConfig,
+  mcpServers: readonly string[],
+): readonly DoctorCheck[] {
+  if (opened === null || mcpServers.length === 0) return [];
+  const isOn = opened.runtime.policy().rules.some(({ name }) => name === FLOW_RULE);
+  if (isOn)
+    return [buildPassedCheck('config.mcp_servers', subject, 'The policy pack information-flow is on.')];
+  return [
+    buildWarningCheck(
+      'config.mcp_servers',
+      subject,
+      `Agents use MCP servers (${mcpServers.join(', ')}), and the policy pack information-flow is off: a mail or page may choose what their tools write.`,
+      'Add it with `customshouse skills add information-flow`.',
+    ),
+  ];
+}
+
 /** Time limit in milliseconds for an answer of the daemon that owns the state folder. */
 const STATUS_MS = 5_000;
 const CLOCK_SLACK_MS = 60_000;

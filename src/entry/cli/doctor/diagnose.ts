@@ -21,9 +21,16 @@ import {
   NO_SUBJECT,
 } from '../../../coding-agents/record/doctor-check.ts';
 import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
+import { findMcpServers } from '../../../coding-agents/setup/find-mcp-servers.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import { checkClassifiers } from './classifiers.ts';
-import { type ConfigLocation, checkState, type OpenConfig, openConfig } from './configuration.ts';
+import {
+  type ConfigLocation,
+  checkMcpServers,
+  checkState,
+  type OpenConfig,
+  openConfig,
+} from './configuration.ts';
 import { evaluateChecks, readHookChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
 
@@ -70,10 +77,13 @@ export async function diagnoseSetup(request: DiagnosisRequest): Promise<Diagnosi
       await configs.open({ path: request.config, cwd: project, env });
     const states: DoctorCheck[] = [];
     const readable = new Set<ConfigEntry>();
+    const hooked = examined.filter(({ files }) => listHooks(files).length > 0).map(({ agent }) => agent);
+    const mcpServers = await findMcpServers(hooked, machine);
     for (const entry of configs.list()) {
       const { config, probe_sessions } = entry;
       const state = await checkState(config, probe_sessions, request.now_ms());
-      states.push(...config.checks, ...(await checkClassifiers(config, env)), ...state);
+      states.push(...config.checks, ...checkMcpServers(config, mcpServers));
+      states.push(...(await checkClassifiers(config, env)), ...state);
       if (!state.some(({ name, status }) => status === 'fail' && AUDIT_LOG_CHECKS.includes(name)))
         readable.add(entry);
     }

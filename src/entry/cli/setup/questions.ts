@@ -18,9 +18,13 @@ const SCOPES = [
 /**
  * Asks which agents, for whom, and with which policy packs.
  * @param found the agents of this machine, which are preselected
+ * @param mcpServers the MCP servers of these agents; with any, the pack for their tools is preselected
  * @throws CommandFailure if the user presses Ctrl-C; nothing was written
  */
-export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoice> {
+export async function askSetup(
+  found: readonly CodingAgent[],
+  mcpServers: readonly string[],
+): Promise<SetupChoice> {
   const { multiselect, select } = await import('@clack/prompts');
   const names = await awaitAnswer(
     multiselect({
@@ -45,11 +49,16 @@ export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoi
     multiselect({
       message: 'Which policy packs? More can be added later with `skills add`.',
       options: skills.map(({ name, description }) => ({ value: name, label: name, hint: description })),
-      initialValues: chosen.length === 0 ? [] : ['coding-agent'],
+      initialValues: listPreselectedPacks(chosen.length > 0, mcpServers),
       required: false,
     }),
   );
   return { agents: chosen, scope, packs };
+}
+
+/** Returns the packs that are selected before the user answers. */
+export function listPreselectedPacks(guardsAgents: boolean, mcpServers: readonly string[]): string[] {
+  return [...(guardsAgents ? ['coding-agent'] : []), ...(mcpServers.length > 0 ? ['information-flow'] : [])];
 }
 
 async function awaitAnswer<Answer>(question: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
