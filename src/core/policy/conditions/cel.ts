@@ -42,10 +42,7 @@ const LIMITS = {
 /** The maximum number of cached parsed conditions, for all policies of the process. */
 const CACHED_CONDITIONS_MAX = 20_000;
 
-type Name =
-  | Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals' | 'values_seen'>
-  | 'effect'
-  | 'now';
+type Name = Exclude<keyof ConditionFacts, 'now_ms' | 'content' | 'totals' | 'values_seen'> | 'effect' | 'now';
 
 const NAMES: Readonly<Record<Name, string>> = {
   boundary: 'string',
