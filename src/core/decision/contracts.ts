@@ -4,7 +4,7 @@ import type { FlowCheck } from '../flow/sinks.ts';
 import { buildFieldTree, type FieldTree, formatPathStep, keepFields } from '../json/fields.ts';
 import { getContentSource, listKeptLeaves, spliceSource } from '../json/source.ts';
 import { walkContent } from '../json/walk.ts';
-import { foldCase, isCoveredBy, isFactTag, listLimitingTags, matchesAny } from '../tags.ts';
+import { isCoveredBy, isFactTag, listLimitingTags, matchesAny } from '../tags.ts';
 import type {
   Content,
   Crossing,
@@ -17,6 +17,7 @@ import type {
 } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 import type { ArgumentCheck } from './argument-check.ts';
+import type { ContractMatch } from './find-contract.ts';
 import { isBeyondClearance } from './identities.ts';
 import { compileArgumentCheckOnDemand } from './lazy-argument-check.ts';
 import {
@@ -27,30 +28,6 @@ import {
   type TaggedData,
 } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
-import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
-
-/** The contract of a crossing's tool, as `findContract` returns it. A decision looks it up once. */
-export type ContractMatch = ToolContract | 'undeclared' | null;
-
-/**
- * Returns the contract of a crossing's tool, `undeclared` if it has none, or `null` if contracts do not apply. A name
- * that differs from declared names only in case matches none of them exactly. It is undeclared if undeclared tools
- * are blocked or if several contracts match; otherwise the restrictions of the matching contract apply.
- */
-export function findContract(crossing: CrossingContext, policy: Policy): ContractMatch {
-  const { tool, tenant_id } = crossing;
-  if (crossing.boundary !== 'action' || crossing.phase === 'message' || crossing.memory) return null;
-  const found = tool === null ? null : findExact(policy, tool, tenant_id);
-  if (found !== null) return found;
-  if (policy.undeclared_tools !== 'allow') return 'undeclared';
-  return tool === null ? null : findFolded(policy, tool, tenant_id);
-}
-
-/** Returns whether a crossing is a tool call, or its result, whose tool has no contract. */
-export function isUndeclared({ boundary, phase, memory }: CrossingContext, contract: ContractMatch): boolean {
-  const isToolCall = boundary === 'action' && phase !== 'message' && memory === undefined;
-  return isToolCall && (contract === null || contract === 'undeclared');
-}
 
 /** Tag of a call whose contract declares that data leaves with it. */
 const EGRESS: Tag = 'egress.tool';
@@ -323,37 +300,6 @@ export function stripFields(
   if (splices.length === 0) return null;
   const leaves = listKeptLeaves(source.root, splices);
   return { splices, stripped_fields, content: spliceSource(source, splices), leaves };
-}
-
-const exactRegisters = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
-
-/** Returns the tenant's own contract, or else the global one. */
-function findExact(policy: Policy, tool: string, tenantId: string): ToolContract | null {
-  let register = exactRegisters.get(policy);
-  if (register === undefined) {
-    register = new Map(
-      policy.contracts.map((each) => [buildTenantKey(each.tenant_id, each.tool_name), each]),
-    );
-    exactRegisters.set(policy, register);
-  }
-  return findTenantRecord(register, tenantId, tool);
-}
-
-const foldedRegisters = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
-
-/** Returns the contract whose name equals the tool's when case is ignored; `undeclared` if there are several. */
-function findFolded(policy: Policy, tool: string, tenantId: string): ToolContract | 'undeclared' | null {
-  let register = foldedRegisters.get(policy);
-  if (register === undefined) {
-    const made = new Map<string, ToolContract | 'undeclared'>();
-    for (const each of policy.contracts) {
-      const key = buildTenantKey(each.tenant_id, foldCase(each.tool_name));
-      made.set(key, made.has(key) ? 'undeclared' : each);
-    }
-    register = made;
-    foldedRegisters.set(policy, register);
-  }
-  return findTenantRecord(register, tenantId, foldCase(tool));
 }
 
 const checks = new WeakMap<ToolContract, ArgumentCheck>();

@@ -17,7 +17,8 @@ import type {
 } from '../types/index.ts';
 import { findCapabilityRestrictions, findTaskRestrictions } from './capability.ts';
 import { isDetected, requirePlace, selectDetected } from './classifier-findings.ts';
-import { type ContractMatch, findContractRestrictions, findResultMask, isUndeclared } from './contracts.ts';
+import { findContractRestrictions, findResultMask } from './contracts.ts';
+import { type ContractMatch, isUndeclared } from './find-contract.ts';
 import { findIdentityRestrictions } from './identities.ts';
 import {
   buildCoverageOutcome,

@@ -1,7 +1,7 @@
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { normalizeTag } from '../tags.ts';
 import type { Action, Boundary, MonitoredRule, Phase, Policy, Tag } from '../types/index.ts';
-import { findContract, isUndeclared } from './contracts.ts';
+import { findContract, isUndeclared } from './find-contract.ts';
 import {
   buildRuleContext,
   findRuleForCrossing,

@@ -28,9 +28,7 @@ import type { Splice } from '../types/json.ts';
 import { applyAllowlist, markAllowedFindings } from './allowlist.ts';
 import { addClassification } from './classifier-findings.ts';
 import {
-  type ContractMatch,
   findContentRestrictions,
-  findContract,
   listDeclaredFacts,
   listFlowRestrictions,
   type StrippedContent,
@@ -45,6 +43,7 @@ import {
   findRestrictions,
   type RuleEvaluationInput,
 } from './evaluate-rules.ts';
+import { type ContractMatch, findContract } from './find-contract.ts';
 import { listNamedFacts } from './named-facts.ts';
 import {
   buildStrippingOutcome,

@@ -11,7 +11,7 @@ import type {
   Violation,
 } from '../types/index.ts';
 import { selectDetected } from './classifier-findings.ts';
-import type { ContractMatch } from './contracts.ts';
+import type { ContractMatch } from './find-contract.ts';
 import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Returns whether a rule that applies to the tenant depends on session taint tags. */

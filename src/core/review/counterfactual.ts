@@ -1,5 +1,5 @@
-import { findContract } from '../decision/contracts.ts';
 import { collectTags, DECISIONS_BY_ACTION } from '../decision/evaluate-rules.ts';
+import { findContract } from '../decision/find-contract.ts';
 import {
   listAgentsWithoutClearance,
   listAgentsWithoutIdentity,

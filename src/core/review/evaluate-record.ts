@@ -1,11 +1,5 @@
 import { selectDetected } from '../decision/classifier-findings.ts';
-import {
-  buildRecordedRestriction,
-  type ContractMatch,
-  findContract,
-  isUndeclared,
-  listDeclaredFacts,
-} from '../decision/contracts.ts';
+import { buildRecordedRestriction, listDeclaredFacts } from '../decision/contracts.ts';
 import {
   collectTaggedData,
   collectTags,
@@ -15,6 +9,7 @@ import {
   type RuleEvaluation,
   type RuleEvaluationInput,
 } from '../decision/evaluate-rules.ts';
+import { type ContractMatch, findContract, isUndeclared } from '../decision/find-contract.ts';
 import { listNamedFacts } from '../decision/named-facts.ts';
 import { buildStrippingOutcome } from '../decision/outcomes.ts';
 import { getRuleTableForCrossing as rulesFor } from '../decision/rule-table.ts';

@@ -1,4 +1,4 @@
-import { findContract } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/find-contract.ts';
 import { parseJsonContent } from '../../core/json/source.ts';
 import { isUntouched } from '../../core/stream/merge-verdicts.ts';
 import type { Content, Crossing, Verdict } from '../../core/types/index.ts';

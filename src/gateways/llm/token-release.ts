@@ -1,4 +1,4 @@
-import { findContract } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/find-contract.ts';
 import { getKeyMeaning } from '../../core/detect/facts/keys.ts';
 import { walkContent } from '../../core/json/walk.ts';
 import type { Crossing, Policy } from '../../core/types/index.ts';

@@ -1,4 +1,4 @@
-import { findContract } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/find-contract.ts';
 import { judge } from '../../core/decision/judge.ts';
 import { redactPart } from '../../core/decision/redact.ts';
 import type { Crossing, Verdict } from '../../core/types/index.ts';

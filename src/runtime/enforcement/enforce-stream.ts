@@ -1,4 +1,4 @@
-import { findContract } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/find-contract.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { openJoinedStream } from '../../core/stream/joined-stream.ts';
 import {

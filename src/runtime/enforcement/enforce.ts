@@ -1,6 +1,6 @@
 import { findTaskRestrictions } from '../../core/decision/capability.ts';
-import { findContract } from '../../core/decision/contracts.ts';
 import { explainDenial } from '../../core/decision/denial-help.ts';
+import { findContract } from '../../core/decision/find-contract.ts';
 import { usesValues } from '../../core/flow/uses-values.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
 import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';

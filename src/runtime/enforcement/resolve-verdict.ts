@@ -1,4 +1,4 @@
-import type { ContractMatch } from '../../core/decision/contracts.ts';
+import type { ContractMatch } from '../../core/decision/find-contract.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import type { Classification, Crossing, Verdict } from '../../core/types/index.ts';

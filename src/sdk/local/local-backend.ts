@@ -1,4 +1,4 @@
-import { type ContractMatch, findContract } from '../../core/decision/contracts.ts';
+import { type ContractMatch, findContract } from '../../core/decision/find-contract.ts';
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { type RecordedActions, recordShownAction } from '../../core/decision/shown-action.ts';
 import { celEvaluator } from '../../core/policy/conditions/cel.ts';

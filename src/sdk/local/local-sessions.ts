@@ -1,4 +1,4 @@
-import type { ContractMatch } from '../../core/decision/contracts.ts';
+import type { ContractMatch } from '../../core/decision/find-contract.ts';
 import { listActingAgents } from '../../core/decision/rules.ts';
 import { usesSessionTags } from '../../core/decision/taint.ts';
 import { covers } from '../../core/tags.ts';

@@ -1,4 +1,4 @@
-import type { ContractMatch } from '../../../core/decision/contracts.ts';
+import type { ContractMatch } from '../../../core/decision/find-contract.ts';
 import { usesSessionTags } from '../../../core/decision/taint.ts';
 import { usesValues } from '../../../core/flow/uses-values.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
