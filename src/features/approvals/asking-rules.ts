@@ -1,4 +1,4 @@
-import { findContract } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/find-contract.ts';
 import { isOriginRule } from '../../core/flow/rule-names.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Crossing, Policy, Rule, ToolContract } from '../../core/types/index.ts';
