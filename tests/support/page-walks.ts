@@ -27,6 +27,7 @@ export const CONFIG = {
 };
 
 export const WALKS: Readonly<Record<string, PageWalk>> = {
+  'act-for-people': { left: { 'curl -s': 'it needs the key of the configuration: tests/principals.test.ts' } },
   'check-hooks': { left: { 'customshouse doctor': 'tests/hook/doctor.test.ts' } },
   deploy: { left: { 'customshouse serve': 'it does not end: the service of this test' } },
   'give-evidence': {
@@ -127,6 +128,7 @@ export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/tutorial/attacked-mailbox.md': 'tests/readme.test.ts',
   'docs/how-to/add-a-classifier.md': 'tests/classifier.test.ts',
   'docs/how-to/approve-tool-calls.md': 'tests/approvals-page.test.ts',
+  'docs/how-to/draft-a-policy.md': 'tests/policy-draft.long.test.ts',
   'docs/how-to/export-telemetry.md': 'src/runtime/observability/telemetry/telemetry.test.ts',
   'docs/how-to/guard-mcp-servers.md': 'tests/mcp/gateway.test.ts',
   'docs/how-to/guard-python-agents.md': 'tests/python/package.long.test.ts',
