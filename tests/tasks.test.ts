@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createClientGuard } from '../src/sdk/index.ts';
+import { hook } from './hook/support.ts';
 import { root, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -119,6 +120,26 @@ test('a call must fit the task that it names', async () => {
   const { json: events } = await ask('/v1/audit/query', operator(), { limit: 1 });
   assert.equal(events.events[0].task_id, taskId);
   assert.ok(!JSON.stringify(await ask(`/v1/tasks/${taskId}`, operator())).includes('cus_1042'));
+});
+
+test('a hook names the task and the trace in its environment', async () => {
+  const run = async (tool: string, env: Readonly<Record<string, string>>) => {
+    const payload = { tool, input: REFUND, agent_id: 'support' };
+    const { stdout } = await hook(service.dir, payload, ['--dialect', 'plain'], env);
+    return (JSON.parse(stdout) as { readonly rule: string }).rule;
+  };
+  const taskId = await create();
+  const traceId = 'c'.repeat(32);
+  assert.equal(await run('payout', {}), 'default.allow');
+  assert.equal(await run('payout', { SERVICE_TASK: taskId }), 'task.tools');
+  assert.equal(
+    await run('refund', { SERVICE_TASK: taskId, TRACEPARENT: `00-${traceId}-${'d'.repeat(16)}-01` }),
+    'default.allow',
+  );
+  assert.equal(await run('refund', { SERVICE_TASK: 'x'.repeat(1_000) }), 'task.unknown');
+  const { json } = await ask('/v1/audit/query', operator(), { limit: 5 });
+  const traced = json.events.find(({ trace_id }: { trace_id?: string }) => trace_id === traceId);
+  assert.equal(traced?.task_id, taskId);
 });
 
 test('the SDK names the task of a call', async () => {

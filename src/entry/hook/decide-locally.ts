@@ -78,6 +78,7 @@ function buildSnapshotRuntime(
     record,
     logged_texts: snapshot.logged_texts,
     findAgentBlock: openAgentList(snapshot.state_dir),
+    checkTask: async (use) => (await (await fullRuntime()).tasks()).check(use),
     resolveApproval: async (settling) => (await (await fullRuntime()).approvals()).resolve(settling),
     sessions: {
       store: async () => (await fullRuntime()).store(),

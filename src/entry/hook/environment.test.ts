@@ -7,9 +7,11 @@ import { test } from 'node:test';
 import { NO_MANAGED_POLICY, writeManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
 import { runHook } from './run-hook.ts';
 
-async function run(folder: string, env: Readonly<Record<string, string>>) {
+const PROMPT = { text: 'Write to ada@corp-mail.io about it.' };
+
+async function run(folder: string, env: Readonly<Record<string, string>>, payload: object = PROMPT) {
   let stdout = '';
-  const event = JSON.stringify({ text: 'Write to ada@corp-mail.io about it.' });
+  const event = JSON.stringify(payload);
   await new Promise<void>((resolve) => {
     void runHook({
       args: ['--dialect', 'plain'],
@@ -25,6 +27,7 @@ async function run(folder: string, env: Readonly<Record<string, string>>) {
   return JSON.parse(stdout) as {
     readonly decision: string;
     readonly action: string;
+    readonly rule: string;
     readonly reason: string;
   };
 }
@@ -47,6 +50,21 @@ test('a hook reads one environment: that of its own process record', async () =>
   } finally {
     if (HOOK_TEST_REASON === undefined) delete process.env.HOOK_TEST_REASON;
     else process.env.HOOK_TEST_REASON = HOOK_TEST_REASON;
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a hook without a service checks the task', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hook-task-'));
+  try {
+    writeFileSync(join(folder, 'service.yaml'), 'policies: []\n');
+    const call = { tool: 'refund', input: {} };
+    for (const _saved of [false, true]) {
+      assert.equal((await run(folder, {}, call)).decision, 'allow');
+      const { decision, rule } = await run(folder, { SERVICE_TASK: 'tsk_000000000000000000000000' }, call);
+      assert.deepEqual([decision, rule], ['block', 'task.unknown']);
+    }
+  } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -13,6 +13,9 @@ export interface HookRequest {
   readonly session_id: string | null;
   readonly tool_use_id: string | null;
   readonly approval_request_id: string | null;
+  /** The task and the trace that the agent's environment names. */
+  readonly task_id?: string;
+  readonly trace_id?: string;
   /** The folder to which paths are relative, if the agent names it. */
   readonly working_dir?: string;
   /** True if the agent does not accept a changed prompt. */

@@ -32,9 +32,9 @@ export async function judgeChecks(
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
   if (request.opens_session === true)
-    await runtime.openSession(addUser(buildActor(request, now_ms()), caller), caller);
+    await runtime.openSession(addPrincipal(buildActor(request, now_ms()), request, caller), caller);
   for (const check of request.checks) {
-    const crossing = addUser(buildHookCrossing(check, request, now_ms()), caller);
+    const crossing = addPrincipal(buildHookCrossing(check, request, now_ms()), request, caller);
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
     const { approval_request_id, dialect, event, hook_version, tool_use_id } = request;
     const metadata = {
@@ -57,9 +57,15 @@ export async function judgeChecks(
   return answers;
 }
 
-/** Adds the person whom the caller proves: the operating system user. */
-function addUser<Acting extends ActorContext>(acting: Acting, { user }: Caller): Acting {
-  return user === undefined ? acting : { ...acting, principal: { ...NO_PRINCIPAL, user } };
+/** Adds the person whom the caller proves, which is the operating system user, with the task and the trace. */
+function addPrincipal<Acting extends ActorContext>(
+  acting: Acting,
+  { task_id, trace_id }: HookRequest,
+  { user }: Caller,
+): Acting {
+  if ([user, task_id, trace_id].every((each) => each === undefined)) return acting;
+  const named = { user: user ?? null, task_id: task_id ?? null, trace_id: trace_id ?? null };
+  return { ...acting, principal: { ...NO_PRINCIPAL, ...named } };
 }
 
 const VERSION_CHARS_MAX = 128;

@@ -17,6 +17,7 @@ import {
   rememberNestedSources,
   SOURCE_LIMITS,
 } from '../../core/json/value-source.ts';
+import { readTraceId } from '../../core/text/trace-parent.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildHookCaller } from '../../runtime/access/callers.ts';
@@ -174,7 +175,10 @@ async function processEvent(run: HookRun, forced: Dialect | null): Promise<Reply
   if (event === null) throw new UnreadablePayload('its event is unknown');
   run.deny = (reason) => event.deny(reason, payload);
   run.parsed.event = name;
-  const request = buildRequest(dialect, event, name, payload, options);
+  const request = {
+    ...buildRequest(dialect, event, name, payload, options),
+    ...readWorkContext(process.env),
+  };
   run.parsed.request = request;
   const answers = await decideRequest(request, run);
   const answer = findStrictestAnswer(answers);
@@ -227,6 +231,19 @@ function buildRequest(
     tenant_id: options.tenant ?? subject.tenant_id ?? 'default',
     ...(event.opens_session === true && { opens_session: true }),
     checks: event.checks(payload),
+  };
+}
+
+const TASK_ID_UNITS_MAX = 256;
+
+/** Returns the task and the trace (W3C Trace Context) that the program which started the agent has set. */
+function readWorkContext(env: HookProcess['env']): Pick<HookRequest, 'task_id' | 'trace_id'> {
+  const { SERVICE_TASK: taskId = '', TRACEPARENT: traceparent = '' } = env;
+  const traceId = readTraceId(traceparent);
+  return {
+    // A longer name is no task either, so that its calls are refused.
+    ...(taskId !== '' && { task_id: taskId.slice(0, TASK_ID_UNITS_MAX) }),
+    ...(traceId !== null && { trace_id: traceId }),
   };
 }
 

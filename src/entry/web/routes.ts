@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rememberNestedSources, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
+import { readTraceId } from '../../core/text/trace-parent.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { callOperation, refuseDuplicateMembers } from '../../operations/call.ts';
@@ -154,14 +155,12 @@ export function readNameHeader(
   );
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
-
 /** Returns the task (`x-service-task`) and the trace (W3C Trace Context) that a request's headers name. */
 export function readWorkContext(request: FastifyRequest): Pick<Context, 'task_id' | 'trace_id'> {
   const { traceparent } = request.headers;
-  const traceId = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
+  const traceId = typeof traceparent === 'string' ? readTraceId(traceparent) : null;
   const taskId = readNameHeader(request, 'x-service-task');
-  return { ...(traceId !== undefined && { trace_id: traceId }), ...(taskId !== null && { task_id: taskId }) };
+  return { ...(traceId !== null && { trace_id: traceId }), ...(taskId !== null && { task_id: taskId }) };
 }
 
 /** Formats a verdict that blocks because of an internal error, with the status of an internal error. */
