@@ -33,7 +33,15 @@ const NAME_WORDS_MAX = 6;
  */
 export function findPromptAtoms(text: string, isExcluded: (piece: Piece) => boolean): PromptAtoms {
   const words = findWords(text);
-  return findExactAtoms(text, words, isExcluded, PROMPT_ATOMS_MAX, words);
+  return findExactAtoms(text, words, isExcluded, PROMPT_ATOMS_MAX, [...words, ...words.flatMap(splitPair)]);
+}
+
+const PAIR = /^([\w.-]+)\/([\w.-]+)$/;
+
+/** Returns both names in `acme/app`, as people write a repository and its owner. */
+function splitPair({ text, start, end }: Piece): readonly Piece[] {
+  const [, owner, name] = PAIR.exec(text) ?? [];
+  return owner === undefined ? [] : [owner, name!].map((part) => ({ text: part, start, end }));
 }
 
 /** Returns the values in a text from a source that the person named. Single words do not count. */

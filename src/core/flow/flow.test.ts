@@ -141,6 +141,15 @@ test('a message taints its receiver again', () => {
   assert.deepEqual(session.message(`Pay ${STRANGER}.`).values_change, first, 'the receiver may be another');
 });
 
+test('a repository and its owner are named together or apart', () => {
+  const session = openFlowSession([
+    { tool_name: 'merge', flow: { arguments: { owner: { any_of: ['user'] }, repo: { any_of: ['user'] } } } },
+  ]);
+  session.prompt('Merge the request in acme/app.js, and read https://git.example/mallory.');
+  assert.equal(session.call('merge', { owner: 'acme', repo: 'app.js' }).decision, 'allow');
+  assert.equal(session.call('merge', { owner: 'mallory', repo: 'app.js' }).decision, 'block');
+});
+
 test('a label needs the exact characters', () => {
   const session = open();
   session.prompt(`Pay ${FRIEND}.`);
