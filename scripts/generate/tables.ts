@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { codingAgents } from '../../src/coding-agents/coding-agents.ts';
 import type { CodingAgent } from '../../src/coding-agents/record/coding-agent.ts';
 import { formatHookCommand } from '../../src/coding-agents/record/hook-command.ts';
+import { listInstalledHooks } from '../../src/coding-agents/record/settings.ts';
 import { PACKAGE_NAME } from '../../src/core/names.ts';
 import { apiFamilies } from '../../src/core/wire/families/index.ts';
 import { wireFormats } from '../../src/core/wire/formats/index.ts';
@@ -68,8 +69,8 @@ export function renderPagesWithTables(): readonly { readonly path: string; reado
 }
 
 function describeHook({ name, label, settings }: CodingAgent): readonly string[] {
-  const { wanted_hooks, hook_format, needs_event, guards_exit, leaves_open } = settings;
-  const [first] = wanted_hooks;
+  const { hook_format, needs_event, guards_exit, leaves_open } = settings;
+  const [first] = listInstalledHooks(settings);
   const command = formatHookCommand({
     program: [PACKAGE_NAME],
     config: '/path/service.yaml',
@@ -77,7 +78,9 @@ function describeHook({ name, label, settings }: CodingAgent): readonly string[]
     event: needs_event ? first!.event : null,
     guards_exit,
   });
-  const events = wanted_hooks.map(({ event }) => `\`${event}\``).join(', ');
+  const events = listInstalledHooks(settings)
+    .map(({ event }) => `\`${event}\``)
+    .join(', ');
   const entry = JSON.stringify(hook_format.entry(first!, 'COMMAND'));
   return [label, `\`${command.replaceAll('|', '\\|')}\``, events, `\`${entry}\``, leaves_open];
 }

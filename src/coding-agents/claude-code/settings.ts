@@ -26,6 +26,7 @@ export const claudeCodeSettings: AgentSettings = {
     { event: 'PermissionRequest', matcher: '*' },
     { event: 'UserPromptSubmit', matcher: null },
   ],
+  opening_event: 'SessionStart',
   needs_event: false,
   project_folder: '"$CLAUDE_PROJECT_DIR"',
   project_variables: ['CLAUDE_PROJECT_DIR'],

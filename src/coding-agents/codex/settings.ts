@@ -23,6 +23,7 @@ export const codexSettings: AgentSettings = {
     { event: 'PermissionRequest', matcher: '*' },
     { event: 'UserPromptSubmit', matcher: null },
   ],
+  opening_event: 'SessionStart',
   needs_event: false,
   // Codex has no variable for the folder.
   project_folder: GIT_PROJECT_FOLDER,

@@ -28,6 +28,7 @@ export const geminiSettings: AgentSettings = {
     { event: 'AfterTool', matcher: '*' },
     { event: 'BeforeAgent', matcher: null },
   ],
+  opening_event: 'SessionStart',
   needs_event: false,
   // Gemini CLI inserts a quoted path before the shell reads the command.
   project_folder: '$GEMINI_PROJECT_DIR',

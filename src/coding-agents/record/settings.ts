@@ -85,7 +85,10 @@ export interface AgentSettings {
   /** The locations that setup writes to: one file for each scope that a user may choose. */
   readonly targets: (machine: Machine) => readonly SettingsLocation[];
   readonly hook_format: HookFormat;
+  /** The hooks that can block. */
   readonly wanted_hooks: readonly WantedHook[];
+  /** The event with which the agent opens a session, so that typed prompts count as a person's words there. */
+  readonly opening_event?: string;
   /** True if the command of a hook must name its event, because the agent's payloads do not. */
   readonly needs_event: boolean;
   /** The expression for the project's folder in the command of a shared hook, as the prefix of a path. */
@@ -103,6 +106,13 @@ export interface AgentSettings {
   readonly leaves_open: string;
   /** Returns the remaining steps and notes for the user after setup, by scope. */
   readonly remarks: (scope: SettingsScope) => readonly string[];
+}
+
+/** Returns the hooks that setup installs. */
+export function listInstalledHooks({ wanted_hooks, opening_event }: AgentSettings): readonly WantedHook[] {
+  return opening_event === undefined
+    ? wanted_hooks
+    : [...wanted_hooks, { event: opening_event, matcher: null }];
 }
 
 /** Returns the location of one file. */

@@ -64,7 +64,7 @@ const SETTINGS = '{\n  "permissions": {"allow": ["Bash(ls)"]}\n}\n';
 test('what was made goes again with its folder, what was there comes back byte for byte', async () => {
   await withProject(null, async (place) => {
     assert.deepEqual(await apply('install', place), ['create true']);
-    assert.equal((await readInstalledHooks(agent.settings, place.wishes[0]!.location)).length, 4);
+    assert.equal((await readInstalledHooks(agent.settings, place.wishes[0]!.location)).length, 5);
     assert.deepEqual(await apply('install', place), []);
     assert.deepEqual(await apply('uninstall', place), ['delete true']);
     assert.deepEqual(await readdir(place.folder), ['state']);

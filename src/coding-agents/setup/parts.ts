@@ -2,7 +2,13 @@ import { EARLIER_NAME, PACKAGE_NAME } from '../../core/names.ts';
 import type { Json } from '../../core/types/index.ts';
 import { findOurArguments } from '../record/hook-command.ts';
 import { readMembers } from '../record/json-members.ts';
-import type { AgentSettings, HookFormat, InstalledHook, WantedHook } from '../record/settings.ts';
+import {
+  type AgentSettings,
+  type HookFormat,
+  type InstalledHook,
+  listInstalledHooks,
+  type WantedHook,
+} from '../record/settings.ts';
 import type { Draft } from './edit/draft.ts';
 import type { DocumentPath } from './edit/edit.ts';
 import { SettingsFailure } from './settings-document.ts';
@@ -23,15 +29,16 @@ const SERVER_NAME = PACKAGE_NAME;
 
 /** Returns the hooks of an agent. `commandFor` returns the command line of an event. */
 export function planHooksPart(settings: AgentSettings, commandFor: (event: string) => string): SettingsPart {
-  const { hook_format, wanted_hooks, required_keys } = settings;
+  const { hook_format, required_keys } = settings;
+  const installed = listInstalledHooks(settings);
   const listOurs = (draft: Draft) =>
     refuseTooMany(hook_format.list(draft.document()).filter(({ is_ours }) => is_ours));
-  const wantedEvents = new Set(wanted_hooks.map(({ event }) => event));
+  const wantedEvents = new Set(installed.map(({ event }) => event));
   return {
     install: (draft) => {
       for (const [key, value] of Object.entries(required_keys))
         if (readMember(draft.document(), key) === undefined) draft.insert([key], value);
-      for (const wanted of wanted_hooks)
+      for (const wanted of installed)
         installHook(draft, hook_format, wanted, commandFor(wanted.event), listOurs);
       removeHooks(
         draft,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand } from '../record/hook-command.ts';
+import { listInstalledHooks } from '../record/settings.ts';
 import { planInstall, planUninstall } from './plan.ts';
 import { readDocument } from './settings-document.ts';
 import { foreignFor, getFormat, getParts, getReceipt, plain } from './testing/settings.ts';
@@ -49,7 +50,10 @@ test('over random settings: all of them stay, twice is once, and back is byte fo
   for (const agent of codingAgents) {
     const parts = getParts(agent);
     const format = getFormat(agent);
-    const event = fc.constantFrom(...agent.settings.wanted_hooks.map((each) => each.event), 'SessionStart');
+    const event = fc.constantFrom(
+      ...listInstalledHooks(agent.settings).map((each) => each.event),
+      'SessionStart',
+    );
     const foreign = fc.array(fc.constant(foreignFor(agent)), { minLength: 1, maxLength: 3 });
     const servers = fc.dictionary(
       key.filter((text) => text !== 'customshouse'),
@@ -141,7 +145,7 @@ test('over random gaps and comments between tokens: nothing is refused, no comme
         const mine = agent.settings.hook_format
           .list(readDocument(plan.after!, format))
           .filter(({ is_ours }) => is_ours);
-        assert.equal(mine.length, agent.settings.wanted_hooks.length);
+        assert.equal(mine.length, listInstalledHooks(agent.settings).length);
         const back = planUninstall(plan.after, format, parts, getReceipt(plan))!;
         if (isFresh) assert.equal(back, text);
         for (const left of [back, planUninstall(plan.after, format, parts, null)!]) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EARLIER_NAME } from '../../core/names.ts';
 import { expectRows } from '../../core/testing/expect-rows.ts';
 import { codingAgents } from '../coding-agents.ts';
-import type { SettingsFormat } from '../record/settings.ts';
+import { listInstalledHooks, type SettingsFormat } from '../record/settings.ts';
 import { planServerPart } from './parts.ts';
 import { planInstall, planUninstall } from './plan.ts';
 import { readDocument } from './settings-document.ts';
@@ -36,7 +36,9 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
         .filter(({ is_ours }) => is_ours);
       assert.deepEqual(
         hooks.map((hook) => hook.event).sort(),
-        agent.settings.wanted_hooks.map((each) => each.event).sort(),
+        listInstalledHooks(agent.settings)
+          .map((each) => each.event)
+          .sort(),
         where,
       );
       const again = planInstall(first.after, getFormat(agent), parts, getReceipt(first));
@@ -52,7 +54,7 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
       const replaced = agent.settings.hook_format
         .list(readDocument(moved.after!, getFormat(agent)))
         .filter(({ is_ours }) => is_ours);
-      assert.equal(replaced.length, agent.settings.wanted_hooks.length, where);
+      assert.equal(replaced.length, listInstalledHooks(agent.settings).length, where);
       assert.ok(
         replaced.every(({ command }) => command.includes("'/new dir/service.yaml'")),
         where,
@@ -110,7 +112,7 @@ test('a hook among others in a group, one twice, and one at an event that is not
   assert.deepEqual(hooks.Stop, [{ hooks: [lint] }]);
   assert.deepEqual(
     Object.values(hooks).map(({ length }) => length),
-    [2, 1, 1, 1, 1],
+    [2, 1, 1, 1, 1, 1],
   );
   const left = planUninstall(after, 'json', parts, null)!;
   assert.deepEqual(plain(readDocument(left, 'json')), {

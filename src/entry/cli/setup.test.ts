@@ -4,6 +4,7 @@ import { mkdir, readdir, readlink, rename, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { codingAgents } from '../../coding-agents/coding-agents.ts';
+import { listInstalledHooks } from '../../coding-agents/record/settings.ts';
 import { findMcpServers } from '../../coding-agents/setup/find-mcp-servers.ts';
 import { readInstalledHooks } from '../../coding-agents/setup/settings-locations.ts';
 import { EARLIER_NAME } from '../../core/names.ts';
@@ -46,7 +47,7 @@ test('every agent is set up, found in place, shown and removed again, in every s
         const answer = JSON.parse(done.stdout);
         assert.equal(answer.done, true, done.stderr);
         const hooks = await readInstalledHooks(codingAgent.settings, target);
-        assert.equal(hooks.length, codingAgent.settings.wanted_hooks.length);
+        assert.equal(hooks.length, listInstalledHooks(codingAgent.settings).length);
         for (const { command, config_path, is_ours, event } of hooks) {
           assert.ok(is_ours);
           assert.equal(config_path, join(cwd, '../service.yaml'));
