@@ -136,6 +136,7 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
 
 /** Permissions that the callers of these tests lack. */
 const PERSONS = [
+  'approvals:decide',
   'audit:export',
   'audit:manage',
   'policy:reload',

@@ -70,10 +70,10 @@ function listAllowed({ permission, for_users, browser }: AnyOperation): readonly
 
 /** Operations that need the store, an audit log or a running service. */
 const MANAGED =
-  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_(?:install|remove)|skill_(?:install|remove)|keys_|allowlist_|alerts_test|audit_verify_start|evidence_pack_start)/;
+  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_(?:install|remove)|skill_(?:install|remove)|keys_|allowlist_|approvals_proposal|alerts_test|audit_verify_start|evidence_pack_start)/;
 
-/** Operations on a task of the audit log, or on the event of their example. This service has neither. */
-const ABSENT = /^(?:audit_task_|evidence_pack_download|policy_case$)/;
+/** Operations on a job of the audit log, or on the event of their example. This service has neither. */
+const ABSENT = /^(?:audit_job_|evidence_pack_download|policy_case$)/;
 
 /** The signature of its example is in the query, which these tests leave out. */
 const LINK = 'approvals_open';

@@ -15,7 +15,7 @@ export interface DecidingCommand {
 
 export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   { command: 'allow', verbs: [], needs_operator: true },
-  { command: 'approvals', verbs: ['approve', 'deny', 'revoke'], needs_operator: true },
+  { command: 'approvals', verbs: ['approve', 'deny', 'proposal', 'revoke'], needs_operator: true },
   { command: 'token', verbs: ['show', 'rotate', 'create'], needs_operator: true },
   { command: 'fingerprint', verbs: ['add'], needs_operator: true },
   { command: 'skills', verbs: ['remove'], needs_operator: true },
