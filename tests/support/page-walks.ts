@@ -27,7 +27,9 @@ export const CONFIG = {
 };
 
 export const WALKS: Readonly<Record<string, PageWalk>> = {
-  'act-for-people': { left: { 'curl -s': 'it needs the key of the configuration: tests/principals.test.ts' } },
+  'act-for-people': {
+    left: { 'curl -s': 'it needs the key of the configuration: tests/principals.test.ts' },
+  },
   'check-hooks': { left: { 'customshouse doctor': 'tests/hook/doctor.test.ts' } },
   deploy: { left: { 'customshouse serve': 'it does not end: the service of this test' } },
   'give-evidence': {
