@@ -223,7 +223,8 @@ async function askOverMcp({ as_user, tool, subject, actor, input, output }: Ques
 /** Runs the hook, whose user is the operating system's. It has no field for the tier and the chain. */
 async function askOverHook({ tool, subject, input, output }: Question, stage: Stage) {
   const call = { ...subject, tool, ...(output === undefined ? { input } : { output }) };
-  const { stdout } = await runHook(stage.service.dir, call, ['--dialect', 'plain']);
+  const env = { TRACEPARENT: createTraceparent() };
+  const { stdout } = await runHook(stage.service.dir, call, ['--dialect', 'plain'], env);
   const { decision, rule } = JSON.parse(stdout) as Answer;
   return { is_allowed: decision !== 'block', evidence: `verdict of the hook: ${decision} by ${rule}` };
 }

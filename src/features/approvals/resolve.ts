@@ -21,8 +21,8 @@ import { useGrant } from './use-grant.ts';
 
 /**
  * Resolves a verdict that requires approval. Without a request id, a grant that covers the call is used; if there is
- * none, approval is requested and the verdict stays a block. With the id of an approved request that matches, the approval is used and the crossing is judged
- * again without the approved rules. Never rejects: a failure is a block.
+ * none, approval is requested and the verdict stays a block. With the id of an approved request that matches, the
+ * approval is used and the crossing is judged again without the approved rules. Never rejects: a failure is a block.
  */
 export async function resolveApproval(
   settling: ApprovalQuestion,
