@@ -1,6 +1,7 @@
+import { memoize } from '../memoize.ts';
 import { foldCase } from '../tags.ts';
 import type { CrossingContext, Policy, ToolContract } from '../types/index.ts';
-import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
+import { buildTenantKey, buildTenantRegister, findTenantRecord } from './tenant-records.ts';
 
 /** The contract of a crossing's tool, as `findContract` returns it. A decision looks it up once. */
 export type ContractMatch = ToolContract | 'undeclared' | null;
@@ -25,33 +26,25 @@ export function isUndeclared({ boundary, phase, memory }: CrossingContext, contr
   return isToolCall && (contract === null || contract === 'undeclared');
 }
 
-const exactRegisters = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
+const getExactRegister = memoize(({ contracts }: Policy) =>
+  buildTenantRegister(contracts, ({ tool_name }) => tool_name),
+);
 
 /** Returns the tenant's own contract, or else the global one. */
 function findExact(policy: Policy, tool: string, tenantId: string): ToolContract | null {
-  let register = exactRegisters.get(policy);
-  if (register === undefined) {
-    register = new Map(
-      policy.contracts.map((each) => [buildTenantKey(each.tenant_id, each.tool_name), each]),
-    );
-    exactRegisters.set(policy, register);
-  }
-  return findTenantRecord(register, tenantId, tool);
+  return findTenantRecord(getExactRegister(policy), tenantId, tool);
 }
 
-const foldedRegisters = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
+const getFoldedRegister = memoize(({ contracts }: Policy) => {
+  const register = new Map<string, ToolContract | 'undeclared'>();
+  for (const each of contracts) {
+    const key = buildTenantKey(each.tenant_id, foldCase(each.tool_name));
+    register.set(key, register.has(key) ? 'undeclared' : each);
+  }
+  return register;
+});
 
 /** Returns the contract whose name equals the tool's when case is ignored; `undeclared` if there are several. */
 function findFolded(policy: Policy, tool: string, tenantId: string): ToolContract | 'undeclared' | null {
-  let register = foldedRegisters.get(policy);
-  if (register === undefined) {
-    const made = new Map<string, ToolContract | 'undeclared'>();
-    for (const each of policy.contracts) {
-      const key = buildTenantKey(each.tenant_id, foldCase(each.tool_name));
-      made.set(key, made.has(key) ? 'undeclared' : each);
-    }
-    register = made;
-    foldedRegisters.set(policy, register);
-  }
-  return findTenantRecord(register, tenantId, foldCase(tool));
+  return findTenantRecord(getFoldedRegister(policy), tenantId, foldCase(tool));
 }

@@ -1,8 +1,9 @@
+import { memoize } from '../memoize.ts';
 import { isCoveredBy, matchesAny } from '../tags.ts';
 import type { AgentIdentity, CrossingContext, Finding, Policy, ProvedUser, Tag } from '../types/index.ts';
 import { buildRestriction, type Restriction, type TaggedData } from './restriction.ts';
 import { listActingAgents, matchesPerson } from './rules.ts';
-import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
+import { buildTenantRegister, findTenantRecord } from './tenant-records.ts';
 
 /**
  * Returns the restrictions of agent identities on an action: an unknown agent where only known agents may act, a tool
@@ -147,16 +148,11 @@ function listAgents(crossing: CrossingContext): readonly string[] {
   return phase === 'message' && destination_agent_id !== null ? [...actors, destination_agent_id] : actors;
 }
 
-const registers = new WeakMap<Policy, ReadonlyMap<string, AgentIdentity>>();
+const getRegister = memoize(({ identities }: Policy) =>
+  buildTenantRegister(identities, ({ agent_id }) => agent_id),
+);
 
 /** Returns the identity of an agent: the tenant's own, or else the global one. */
 function findIdentity(policy: Policy, agentId: string, tenantId: string): AgentIdentity | null {
-  let register = registers.get(policy);
-  if (register === undefined) {
-    register = new Map(
-      policy.identities.map((each) => [buildTenantKey(each.tenant_id, each.agent_id), each]),
-    );
-    registers.set(policy, register);
-  }
-  return findTenantRecord(register, tenantId, agentId);
+  return findTenantRecord(getRegister(policy), tenantId, agentId);
 }

@@ -1,3 +1,11 @@
+/** Builds the register of records by tenant and name. The last record for a tenant and a name counts. */
+export function buildTenantRegister<Kind extends { readonly tenant_id: string | null }>(
+  records: readonly Kind[],
+  nameOf: (record: Kind) => string,
+): ReadonlyMap<string, Kind> {
+  return new Map(records.map((each) => [buildTenantKey(each.tenant_id, nameOf(each)), each]));
+}
+
 /** Returns the key of a record in a register: its tenant, `null` for all tenants, and its name. */
 export function buildTenantKey(tenantId: string | null, name: string): string {
   return JSON.stringify([tenantId, name]);

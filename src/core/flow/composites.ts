@@ -1,4 +1,4 @@
-import { isNetworkProgram } from '../detect/shell/network-programs.ts';
+import { getTargetText, isNetworkProgram } from '../detect/shell/network-programs.ts';
 import { listDialects, readCommands } from '../detect/shell/read.ts';
 import type { Command, ShellWord } from '../detect/shell/syntax.ts';
 import type { CompositeType } from '../types/index.ts';
@@ -115,7 +115,7 @@ function addTargets(found: Set<CompositePart>, command: Command): void {
     if (isAddress(value) || /[/\\~]/.test(value)) found.add(value);
   };
   for (const word of words) {
-    const value = /^--?[\w-]+=(.+)$/s.exec(word.text)?.[1] ?? word.text.replace(/^@/, '');
+    const value = getTargetText(word.text);
     if (isComputed(word)) found.add(null);
     else if (isNetworkProgram(name) && !word.text.startsWith('-')) found.add(value);
     else addTarget(value);

@@ -226,7 +226,7 @@ test('an agent starts the program by its whole path, and never in the cache of n
   });
 });
 
-test('MCP servers of an agent select the pack, and doctor says whether it is on', async () => {
+test('MCP servers select the pack, and doctor checks it', async () => {
   await withProject(async ({ cwd, home, run }) => {
     const machine = { project: cwd, home, env: {} };
     const findServers = () => findMcpServers(codingAgents, machine);

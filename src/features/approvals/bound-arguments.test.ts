@@ -60,7 +60,7 @@ function offer(tool: string, json: string, more: Partial<Crossing> = {}, policy:
 
 const MAIL = '{"to":"ada@example.com","subject":"Hello","body":"How are you?"}';
 
-test('a rule on a tool binds all but words for people', () => {
+test('rules on tools bind all but words for people', () => {
   const made = offer('mail', MAIL);
   assert.deepEqual([made?.bound, made?.free], [['to'], ['subject', 'body']]);
   assert.deepEqual(made?.scopes, ['session', 'agent', 'any_arguments']);
@@ -100,7 +100,7 @@ test('an origin binds the argument in question', () => {
   assert.deepEqual([others?.bound, others?.permits_others], [['recipient', 'bic'], false]);
 });
 
-test('a missing argument, a message and odd names have no offer', () => {
+test('missing arguments, messages and odd names have no offer', () => {
   assert.equal(offer('send_money', '{"amount":5}'), null);
   assert.equal(offer('mail', '{"to of mine":1}'), null);
   assert.equal(offer('mail', '{"n":12345678901234567890}'), null);
@@ -108,6 +108,6 @@ test('a missing argument, a message and odd names have no offer', () => {
   assert.equal(offer('mail', MAIL, { session_id: null })?.scopes.join(), 'agent');
 });
 
-test('a contract that always asks has no grant for any arguments', () => {
+test('a contract that always asks offers no `any_arguments`', () => {
   assert.deepEqual(offer('drop_table', '{"name":"t"}')?.scopes, ['session', 'agent']);
 });

@@ -96,7 +96,7 @@ withStores('grants', (law) => {
     );
   });
 
-  law('everything else is asked', async ({ store }) => {
+  law('everything else needs an approval', async ({ store }) => {
     const at = openTest(store);
     await grant(at, MAIL);
     const person = { ...NO_PRINCIPAL, user: { user_id: 'ada', user_email: null, groups: [], scopes: null } };

@@ -1,4 +1,4 @@
-import { covers } from '../../core/tags.ts';
+import { listTrustedLabels } from '../../core/flow/labels.ts';
 import type { JsonObject } from '../../core/types/index.ts';
 import type { Context } from '../../operations/operation.ts';
 import { listScopeNames } from '../../runtime/access/scope.ts';
@@ -63,10 +63,7 @@ export async function draftContract(
 
 /** Returns the labels that contracts of the active policy give, because a sink may list no others. */
 function listGivenLabels({ runtime }: Context): readonly string[] {
-  return runtime
-    .policy()
-    .contracts.flatMap(({ emits }) => [emits.origin ?? '', ...Object.values(emits.labels ?? {})])
-    .filter((label) => covers('trusted', label));
+  return runtime.policy().contracts.flatMap(listTrustedLabels);
 }
 
 const ORIGINS_MAX = 100;

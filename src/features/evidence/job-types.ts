@@ -3,7 +3,7 @@ import type { ReportFile } from './build-pack.ts';
 import type { PackSummary } from './make-pack.ts';
 import type { EvidenceProgress, EvidenceWindow } from './types.ts';
 
-/** Work on the whole audit log, which runs in a process of its own. One job of a kind runs at a time. */
+/** Work on the whole audit log, which runs in a separate process. One job of a kind runs at a time. */
 export const JOB_KINDS = ['verify', 'pack'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 

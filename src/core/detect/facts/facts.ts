@@ -3,7 +3,7 @@ import { allowSteps, countSteps, takeSteps } from '../../steps.ts';
 import { covers } from '../../tags.ts';
 import type { ToolCall } from '../../types/crossing.ts';
 import type { Content, ScanLimits, Tag } from '../../types/index.ts';
-import { isNetworkProgram } from '../shell/network-programs.ts';
+import { getTargetText, isNetworkProgram } from '../shell/network-programs.ts';
 import { listDialects, readCommands } from '../shell/read.ts';
 import type { Command, ShellWord } from '../shell/syntax.ts';
 import { buildAddressTags, buildHostTag, findUrls, isIpAddress, parseHost } from './hosts.ts';
@@ -100,7 +100,7 @@ function addCommand(found: FoundFacts, command: Command): void {
   if (showsManagedSecret(command)) found.tags.add('path.secret_store');
   for (const [at, { text }] of words.entries()) {
     countSteps(WORD_STEPS + text.length * UNIT_STEPS);
-    const value = /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? text.replace(/^@/, '');
+    const value = getTargetText(text);
     for (const place of findUrls(value)) addPlace(found, place);
     if (isSinglePath(value)) addPath(found, value);
     if (isNetworkProgram(name) && !text.startsWith('-') && !isValue(words[at - 1])) addHost(found, value);

@@ -5,3 +5,8 @@ const NETWORK_PROGRAMS =
 export function isNetworkProgram(name: string): boolean {
   return NETWORK_PROGRAMS.test(name);
 }
+
+/** Returns the part of a word that can be a target: the value of `--name=value`, or the file in `@name`. */
+export function getTargetText(word: string): string {
+  return /^--?[\w-]+=(.+)$/s.exec(word)?.[1] ?? word.replace(/^@/, '');
+}

@@ -376,7 +376,7 @@ test('the editors’ schema takes what compiles, and refuses what has a key too 
   assert.equal(DOCUMENT_KINDS.length, 4);
 });
 
-test('a contract of servers has their tool names, and not the bare one', () => {
+test('a contract for servers has their tool names alone', () => {
   const contract = { tool_name: 'send', servers: ['mail', 'work.mail'], allowed_agents: ['bot'] };
   const { contracts } = buildTestPolicy({ documents: [{ contracts: [contract, { tool_name: 'send' }] }] });
   assert.deepEqual(

@@ -1,5 +1,5 @@
 import { parseLabelPath } from '../../flow/label-paths.ts';
-import { LABEL_FAMILIES } from '../../flow/labels.ts';
+import { LABEL_FAMILIES, listTrustedLabels } from '../../flow/labels.ts';
 import { covers, isCoveredBy } from '../../tags.ts';
 import type {
   ArgumentFlow,
@@ -179,14 +179,7 @@ function listSchemaNames(schema: ContractDocument['arguments']): readonly string
 export function findUnknownLabels(
   contracts: readonly { readonly record: ToolContract; readonly place: DocumentLocation }[],
 ): readonly DocumentProblem[] {
-  const given = [
-    ...new Set(
-      contracts.flatMap(({ record }) => [
-        ...(record.emits.origin === undefined ? [] : [record.emits.origin]),
-        ...Object.values(record.emits.labels ?? {}),
-      ]),
-    ),
-  ].filter((label) => covers('trusted', label));
+  const given = [...new Set(contracts.flatMap(({ record }) => listTrustedLabels(record)))];
   return contracts.flatMap(({ record: { flow, writes }, place }) => {
     const isGiven = (label: Label): boolean =>
       given.some((each) => covers(label, each) || covers(each, label));

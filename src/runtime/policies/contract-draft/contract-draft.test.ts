@@ -115,7 +115,7 @@ test('money, people, secrets and rights accept no weak label', () => {
   for (const { flow } of [transfer, share, secrets]) assert.equal(flow.otherwise, 'require_approval');
 });
 
-test('texts and names of strangers stay untrusted, made fields do not', () => {
+test('strangers’ texts and names stay untrusted, made fields do not', () => {
   const message = {
     id: string,
     from: string,

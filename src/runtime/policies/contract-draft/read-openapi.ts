@@ -2,7 +2,12 @@ import type { Json, JsonObject } from '../../../core/types/index.ts';
 import { asObject } from './argument-roles.ts';
 import { checkTools, type ToolsRead } from './read-tool-list.ts';
 import { buildOwnResolver, type ReferenceResolver } from './simplify-schema.ts';
-import { TOOLS_MAX, type ToolDescription, type ToolHints } from './tool-description.ts';
+import {
+  DESCRIPTION_UNITS_MAX,
+  TOOLS_MAX,
+  type ToolDescription,
+  type ToolHints,
+} from './tool-description.ts';
 
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'trace'];
 const SAFE_METHODS = ['get', 'head', 'options', 'trace'];
@@ -86,8 +91,6 @@ function describeOperation(place: OperationPlace, reading: DocumentReading): Too
     server: reading.server,
   };
 }
-
-const DESCRIPTION_UNITS_MAX = 2_000;
 
 function readMethod(method: string): ToolHints {
   if (SAFE_METHODS.includes(method)) return { is_safe_method: true };

@@ -1,6 +1,12 @@
 import type { Json, JsonObject } from '../../../core/types/index.ts';
 import { asObject } from './argument-roles.ts';
-import { NAME_UNITS_MAX, TOOLS_MAX, type ToolDescription, type ToolHints } from './tool-description.ts';
+import {
+  DESCRIPTION_UNITS_MAX,
+  NAME_UNITS_MAX,
+  TOOLS_MAX,
+  type ToolDescription,
+  type ToolHints,
+} from './tool-description.ts';
 
 /** The tools of a list, or the reason why it is refused. The sentence repeats nothing of the list. */
 export type ToolsRead =
@@ -12,8 +18,6 @@ export interface ToolListNames {
   /** Returns the name that calls have. */
   readonly toCallName: (name: string) => string;
 }
-
-const DESCRIPTION_UNITS_MAX = 2_000;
 
 /** Reads an answer to `tools/list` of MCP: `{tools: [...]}`, the whole JSON-RPC response, or the list alone. */
 export function readToolList(answer: Json, names: ToolListNames): ToolsRead {

@@ -1,13 +1,12 @@
 import type { Json, JsonObject } from '../../../core/types/index.ts';
 import { asObject } from './argument-roles.ts';
+import { NAME_UNITS_MAX, WORDS_UNITS_MAX } from './tool-description.ts';
 
 /** Schemas in one tool's description, references written out, at most. Further ones accept everything. */
 const SCHEMAS_MAX = 500;
 const DEPTH_MAX = 12;
-const NAME_UNITS_MAX = 256;
 const MEMBERS_MAX = 100;
 const MEMBER_UNITS_MAX = 200;
-const DESCRIPTION_UNITS_MAX = 300;
 
 const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -51,7 +50,7 @@ function simplify(schema: JsonObject, depth: number, reading: Reading): JsonObje
   if (typeof schema.$ref === 'string') return simplifyReference(schema.$ref, depth, reading);
   const written: Record<string, Json> = {};
   if (typeof schema.description === 'string')
-    written.description = schema.description.slice(0, DESCRIPTION_UNITS_MAX);
+    written.description = schema.description.slice(0, WORDS_UNITS_MAX);
   const types = listTypes(schema);
   if (types.length > 0) written.type = types.length === 1 ? types[0]! : types;
   Object.assign(written, pickScalars(schema), pickParts(schema, depth, reading));

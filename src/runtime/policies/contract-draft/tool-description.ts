@@ -4,6 +4,9 @@ import type { JsonObject, Label } from '../../../core/types/index.ts';
 export const TOOLS_MAX = 1_000;
 /** UTF-16 units of a tool's name, as in contracts. */
 export const NAME_UNITS_MAX = 256;
+/** A description's beginning, which is kept, and the part of it that is read for words. */
+export const DESCRIPTION_UNITS_MAX = 2_000;
+export const WORDS_UNITS_MAX = 300;
 
 /** A tool as a server, a document or recorded calls describe it. Nothing in it is trusted. */
 export interface ToolDescription {

@@ -1,6 +1,5 @@
 import { splitToolName } from '../../../core/policy/tool-effect.ts';
-
-const DESCRIPTION_UNITS_MAX = 300;
+import { WORDS_UNITS_MAX } from './tool-description.ts';
 
 /** Returns the words of a name in lower case and singular, joined by blanks: `userIds` is `user id`. */
 export function readNameWords(name: string): string {
@@ -10,7 +9,7 @@ export function readNameWords(name: string): string {
 /** Returns the words of a description's beginning, for searches by phrase. */
 export function readPhrase(description: string): string {
   return description
-    .slice(0, DESCRIPTION_UNITS_MAX)
+    .slice(0, WORDS_UNITS_MAX)
     .toLowerCase()
     .split(/[^a-z\d]+/)
     .filter((word) => word !== '')
