@@ -1,7 +1,7 @@
-/** A feature is removed with its folder and its lines in three lists. */
+/** A feature is removed with its folder and its lines in four lists. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -99,6 +99,46 @@ test('the service answers without removable features', async () => {
     assert.equal((await fetch(`${service.url}/v1/auth/methods`)).status, 404);
   } finally {
     await service.stop();
+    rmSync(copy, { recursive: true, force: true });
+  }
+});
+
+/** A section of each feature that has one, with a setting that the whole program accepts. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  advisors: 'intelligence: {enabled: false}',
+  alerts: 'alerts: {channels: [{type: file, path: a.jsonl}]}',
+  approvals: 'approvals: {pending_max: 5}',
+  capabilities: 'capability_tokens: {max_ttl: 2h}',
+  costs: 'cost: {budgets: [{name: all, limit_usd: 1}]}',
+  memory: 'memory: {agent_entries_max: 5}',
+};
+
+test('the section of a removed feature is an unknown key', () => {
+  const names = Object.keys(SECTIONS);
+  assert.deepEqual(
+    readdirSync(join(root, 'src/features')).filter((name) =>
+      existsSync(join(root, 'src/features', name, 'settings.ts')),
+    ),
+    names,
+  );
+  // `evidence` needs `approvals`.
+  const copy = copyWithout([...names, 'evidence']);
+  const validate = (tree: string, section: string) => {
+    const path = join(copy, 'service.yaml');
+    writeFileSync(path, `${section}\n`);
+    const words = [join(tree, 'src/entry/cli/main.ts'), 'validate', '--config', path];
+    return spawnSync(process.execPath, words, { encoding: 'utf8' });
+  };
+  try {
+    for (const section of Object.values(SECTIONS)) {
+      const refused = validate(copy, section);
+      assert.equal(refused.status, 1, refused.stderr);
+      assert.match(refused.stderr, new RegExp(`unknown key \`${section.split(':', 1)[0]}\``));
+    }
+    // Negative controls: the whole program accepts all of them, and the smaller one other sections.
+    assert.equal(validate(root, Object.values(SECTIONS).join('\n')).status, 0);
+    assert.equal(validate(copy, 'scan: {depth_max: 5}').status, 0);
+  } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 });

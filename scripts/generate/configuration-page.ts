@@ -1,5 +1,5 @@
 import { DOCUMENT_KINDS } from '../../src/core/policy/schemas.ts';
-import { configSchema } from '../../src/runtime/config/schema.ts';
+import { configSchema } from '../../src/server/load-config.ts';
 import { renderSchemaTable, type TableSchema } from './schema-table.ts';
 
 const HEAD = `# Configuration

@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
+import { configSchema } from '../../src/server/load-config.ts';
 import { renderAdapterReference } from './adapter-reference.ts';
 import { renderAgentTracesModule } from './agent-traces.ts';
 import { renderAnchorTreeModule } from './anchor-tree.ts';
@@ -47,7 +48,7 @@ const files = [
   ...renderDetectorPages(),
   ...renderSkillPolicies(),
   ...renderPagesWithTables(),
-  ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
+  ...buildEditorSchemas(configSchema).map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 
 const stale = files.filter(({ path, text }) => readIfPresent(path) !== text);

@@ -1,6 +1,7 @@
-import { configSchema } from '../../src/runtime/config/schema.ts';
+import { spineSchema } from '../../src/runtime/config/schema.ts';
 import type { ConfigSchema } from '../../src/runtime/config/schema-types.ts';
 import { orderKeywords } from '../../src/runtime/policies/editor-schemas.ts';
+import { configSchema } from '../../src/server/load-config.ts';
 
 /** The sections of `service.yaml` that decide what a policy does. */
 const SECTIONS = [
@@ -18,14 +19,12 @@ const SECTIONS = [
   'scan',
   'redaction',
   'state_dir',
-] as const satisfies readonly (keyof typeof configSchema.properties)[];
+] as const satisfies readonly (keyof typeof spineSchema.properties)[];
 
 /** Returns the module with the schema of the settings that a guard in process reads, without descriptions. */
 export function renderSdkSettingsModule(): string {
   const sections: readonly string[] = SECTIONS;
-  const properties = SECTIONS.map(
-    (name) => [name, stripDescriptions(configSchema.properties[name])] as const,
-  );
+  const properties = SECTIONS.map((name) => [name, stripDescriptions(spineSchema.properties[name])] as const);
   const ignored = Object.keys(configSchema.properties).filter((name) => !sections.includes(name));
   const filled = properties.filter(([, schema]) => 'default' in schema).map(([name]) => name);
   const lines = properties.map(([name, schema]) => `    ${name}: ${JSON.stringify(schema)},`);

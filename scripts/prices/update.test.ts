@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { WrittenPrice } from '../../src/runtime/config/schema-costs.ts';
+import type { WrittenPrice } from '../../src/features/costs/price-file.ts';
 import { formatPriceFile, updatePrices } from './update.ts';
 
 const haiku: WrittenPrice = {

@@ -1,4 +1,4 @@
-import type { WrittenPrice, WrittenRates } from '../../src/runtime/config/schema-costs.ts';
+import type { WrittenPrice, WrittenRates } from '../../src/features/costs/price-file.ts';
 
 /** A model in `model_prices_and_context_window.json` of litellm; rates are US dollars per token. */
 export type CatalogueEntry = Readonly<Record<string, unknown>>;

@@ -15,7 +15,7 @@ import {
   readCorpus,
 } from '../../src/features/quality/index.ts';
 import { loadPolicy } from '../../src/runtime/policies/index.ts';
-import { loadConfig } from '../../src/runtime/policies/load-config.ts';
+import { loadConfig } from '../../src/server/load-config.ts';
 import { type BaselineFigures, getReached, type RowSet } from './baseline.ts';
 import { countLabelledRow, type LabelledTally } from './detector-figures.ts';
 import { own } from './own/index.ts';

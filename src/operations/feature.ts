@@ -12,6 +12,7 @@ import type { ManagedPolicy } from '../runtime/managed-policy/managed-policy.ts'
 import type { Metric } from '../runtime/observability/metric.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { DriverState } from '../runtime/observability/service-state.ts';
+import type { LazyModel, ModelSettings } from './model-backend.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The process that opens a feature. */
@@ -24,6 +25,8 @@ export interface FeatureParts {
   readonly ports: () => EnforcementPorts;
   readonly metrics: Metrics | null;
   readonly log: Log;
+  /** Prepares a model without loading anything, so a layer that is off costs nothing and cannot send anything. */
+  readonly prepareModel: (settings: ModelSettings) => LazyModel;
   /** Returns the runtime with all features' members. */
   readonly runtime: () => Runtime;
 }
@@ -64,8 +67,9 @@ export interface FeatureBackground {
 
 /**
  * A part of the service that can be removed: delete its folder, and its lines in `server/features.ts`,
- * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`, and
- * `entry/cli/feature-commands.ts`, which lists the commands of its `command-list.ts`.
+ * `server/feature-operations.ts`, which exports the operations of its `operation-list.ts`, `server/feature-settings.ts`,
+ * which lists the sections of its `settings.ts`, and `entry/cli/feature-commands.ts`, which lists the commands of its
+ * `command-list.ts`.
  */
 export interface Feature {
   /** The features whose modules it imports. */

@@ -1,4 +1,6 @@
-import type { Config } from '../runtime/config/index.ts';
+import type { Static } from 'typebox';
+import { buildEnum, buildSection, Type } from '../core/schema.ts';
+import { environmentNameSchema, urlSchema } from '../platform/schema-parts.ts';
 
 /** One message of a conversation with a model. */
 export interface ModelMessage {
@@ -48,12 +50,46 @@ export interface ModelBackend {
   readonly close: () => Promise<void>;
 }
 
-/** The section `intelligence` of the configuration. */
-export type IntelligenceSettings = Config['intelligence'];
+/** The settings of the model that advises. */
+export const modelBackendSchema = buildSection(
+  {
+    provider: buildEnum(['local', 'compatible-api'], {
+      description: '`local`: a model server without a key. `compatible-api`: any chat-completions endpoint.',
+    }),
+    model: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the model.' }),
+    base_url: {
+      ...urlSchema,
+      description: 'Address of the backend. `/api/chat` or `/chat/completions` is added.',
+    },
+    api_key_env: Type.Optional({
+      ...environmentNameSchema,
+      description: 'Name of the environment variable that holds the key.',
+    }),
+    timeout_seconds: Type.Integer({
+      minimum: 1,
+      maximum: 1_800,
+      default: 120,
+      description: 'Time limit of one answer, in seconds.',
+    }),
+    retries: Type.Integer({
+      minimum: 0,
+      maximum: 5,
+      default: 2,
+      description: 'Further attempts after a failed connection, 429 or 5xx.',
+    }),
+  },
+  { description: 'The model that advises.' },
+);
 
-/** The advisory layer of a process. */
-export interface AdvisoryLayer {
-  readonly settings: IntelligenceSettings;
+/** The settings that a call of the model needs. */
+export interface ModelSettings {
+  readonly backend?: Static<typeof modelBackendSchema>;
+  readonly budget: { readonly answer_tokens_max: number };
+}
+
+/** A model that may never be asked. The code that calls it is loaded with the first call. */
+export interface LazyModel {
   /** Opens the model on the first call. Rejects with a `ModelFailure` `no_backend` if the key is missing. */
-  readonly backend: () => Promise<ModelBackend>;
+  readonly open: () => Promise<ModelBackend>;
+  readonly close: () => Promise<void>;
 }

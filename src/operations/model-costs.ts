@@ -1,5 +1,4 @@
 import type { WireUsage } from '../core/wire/wire-format.ts';
-import type { Config } from '../runtime/config/index.ts';
 
 /** The caller that a charge belongs to. */
 export interface Spender {
@@ -72,19 +71,18 @@ export interface Budgets {
 
 /** Budgets and prices for model calls. */
 export interface ModelCosts extends Budgets {
+  /** `true` if calls are counted, so that providers must report the usage of streams too. */
+  readonly counts_usage: boolean;
   /** Returns US dollars per million tokens for three quarters input; `null` without a known price. */
   readonly getBlendedPrice: (provider: string, model: string) => number | null;
 }
 
 const FREE: Cost = { micro_usd: 0, is_assumed: true };
 
-/**
- * Returns costs that charge nothing, for a service without the feature. Rejects if a budget is configured, because it
- * cannot be enforced.
- */
-export async function openFreeModelCosts({ cost }: Pick<Config, 'cost'>): Promise<ModelCosts> {
-  if (cost.budgets.length > 0) throw new Error('This service cannot enforce `cost.budgets`.');
+/** Returns costs that charge nothing, for a service without the feature, which refuses a configuration with budgets. */
+export function openFreeModelCosts(): ModelCosts {
   return {
+    counts_usage: false,
     reserve: async () => ({ settle: async () => FREE, computeCost: () => FREE }),
     getBlendedPrice: () => null,
   };

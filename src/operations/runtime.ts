@@ -15,7 +15,6 @@ import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigResult } from '../runtime/policies/load-config.ts';
 import type { PolicyDraft, PolicyResult } from '../runtime/policies/load-policy.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
-import type { AdvisoryLayer } from './model-backend.ts';
 import type { ModelCosts } from './model-costs.ts';
 
 /**
@@ -78,8 +77,6 @@ export interface ServiceRuntime extends AuditQueries {
   readonly store: () => Promise<Store>;
   /** The telemetry status; `null` if telemetry is off. */
   readonly telemetry: Telemetry | null;
-  /** The model that advisors ask. */
-  readonly advisors: AdvisoryLayer;
   /** Budgets and prices for model calls. Opened with the first model call. */
   readonly modelCosts: () => Promise<ModelCosts>;
   /** Presents a capability token. A service without capability tokens refuses every token. */

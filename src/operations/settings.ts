@@ -37,7 +37,7 @@ export const settingsShow = defineOperation({
 interface KnownSettings {
   readonly config_file: string | null;
   readonly settings: readonly EffectiveSetting[];
-  /** The files that were read: the configuration, and its price file. */
+  /** The files that were read: the configuration, and those that its sections name. */
   readonly files: readonly string[];
   /** The signatures of the files before they were read; `null` if their names were not known then. */
   readonly signature: string | null;
@@ -62,11 +62,10 @@ async function readSettings(runtime: Runtime): Promise<KnownSettings> {
       })),
     );
   const { listSettings } = await import('../runtime/config/effective.ts');
-  const { origin, cost } = read.config;
-  const readFiles = [origin.file, cost.price_file].filter((file) => typeof file === 'string');
+  const { config, files: readFiles, schema } = read;
   const next: KnownSettings = {
-    config_file: origin.file,
-    settings: await listSettings(read.config),
+    config_file: config.origin.file,
+    settings: await listSettings(config, schema),
     files: readFiles,
     // A signature of other files says nothing about these.
     signature: readFiles.join() === files.join() ? signature : null,

@@ -15,11 +15,12 @@ import {
   reloadConfiguredPolicy,
   watchFiles,
 } from '../runtime/policies/index.ts';
-import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
+import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
 import { findPolicyWarnings } from '../runtime/policies/policy-warnings.ts';
 import { findRestartKeys } from '../runtime/policies/restart-keys.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
+import { loadConfig } from './load-config.ts';
 import { restoreManagedPolicy } from './managed-copy.ts';
 import { type OwnerStore, openOwnerStore } from './owner-store.ts';
 import { openParent, type Parent } from './parent.ts';
@@ -170,7 +171,7 @@ async function reloadPolicy(
   latest: Latest,
   leave: (() => void) | null,
 ): Promise<PolicyLoad> {
-  const next = await reloadConfiguredPolicy(request, started, latest);
+  const next = await reloadConfiguredPolicy(request, loadConfig, started, latest);
   const { secret_readings } = next;
   if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
   const keyless = findFingerprintProblem(started, next.policy);

@@ -34,13 +34,15 @@ async function checkDrivers(parts: DriverParts): Promise<readonly DriverState[]>
   ]);
   return [
     store,
-    ...own.filter(({ kind }) => kind !== 'identity'),
     ...listIdentities(config, store.status),
-    ...own.filter(({ kind }) => kind === 'identity'),
+    ...own,
     ...classifiers,
-    ...listUnchecked(config),
-  ];
+    describeTelemetry(config),
+  ].toSorted((one, other) => LAST_KINDS.indexOf(one.kind) - LAST_KINDS.indexOf(other.kind));
 }
+
+/** The kinds that come after all others, in this order. */
+const LAST_KINDS: readonly DriverState['kind'][] = ['identity', 'classifier', 'telemetry', 'advisor'];
 
 async function checkStore({ config, store }: DriverParts): Promise<DriverState> {
   const driver = parseStoreSettings(config).kind;
@@ -78,20 +80,11 @@ async function checkClassifier(settings: ClassifierSettings): Promise<DriverStat
   return { ...about, status: failure === null ? 'ok' : 'failing', detail: failure };
 }
 
-function listUnchecked({ telemetry, intelligence }: Config): readonly DriverState[] {
-  return [
-    telemetry.enabled
-      ? {
-          ...{ kind: 'telemetry', name: 'OpenTelemetry collector', driver: 'otlp', status: 'unchecked' },
-          detail: 'Failures to send are in the service log.',
-        }
-      : buildOff('telemetry', 'OpenTelemetry collector', '`telemetry.enabled` is off.'),
-    intelligence.enabled
-      ? {
-          ...{ kind: 'advisor', name: intelligence.backend?.model ?? 'advisor model' },
-          ...{ driver: intelligence.backend?.provider ?? null, status: 'unchecked' },
-          detail: 'It is called only when an operator requests advice.',
-        }
-      : buildOff('advisor', 'advisor model', '`intelligence.enabled` is off.'),
-  ];
+function describeTelemetry({ telemetry }: Config): DriverState {
+  if (!telemetry.enabled)
+    return buildOff('telemetry', 'OpenTelemetry collector', '`telemetry.enabled` is off.');
+  return {
+    ...{ kind: 'telemetry', name: 'OpenTelemetry collector', driver: 'otlp', status: 'unchecked' },
+    detail: 'Failures to send are in the service log.',
+  };
 }

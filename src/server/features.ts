@@ -16,7 +16,7 @@ import { tenantsFeature } from '../features/tenants/feature.ts';
 import { toolPinsFeature } from '../features/tool-pins/feature.ts';
 import type { Feature } from '../operations/feature.ts';
 
-/** All features that do more than answer operations. Only `feature-operations.ts` and `entry/cli/feature-commands.ts` name features too. */
+/** All features that do more than answer operations. Only `feature-operations.ts`, `feature-settings.ts` and `entry/cli/feature-commands.ts` name features too. */
 export const features: readonly Feature[] = [
   accountsFeature,
   advisorsFeature,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { LocalRuntime } from '../operations/runtime.ts';
-import { loadConfig } from '../runtime/policies/load-config.ts';
+import { loadConfig } from './load-config.ts';
 import { openLocalRuntime } from './local.ts';
 import { takeOwnership } from './state-dir.ts';
 import { buildExampleCrossing, caller, SECRET } from './testing/examples.ts';

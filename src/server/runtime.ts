@@ -1,8 +1,9 @@
 import type { Policy } from '../core/types/index.ts';
-import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
+import { prepareModel } from '../gateways/advisor-model/lazy-model.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
 import type { LlmProxy } from '../gateways/llm/llm-call.ts';
 import type { FeaturePorts, OpenFeature } from '../operations/feature.ts';
+import type { ModelSettings } from '../operations/model-backend.ts';
 import { openFreeModelCosts } from '../operations/model-costs.ts';
 import { openNoteWriter } from '../operations/note.ts';
 import type { Runtime, ServiceRuntime } from '../operations/runtime.ts';
@@ -49,6 +50,7 @@ import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 import { openDriverStates } from './driver-states.ts';
 import { features } from './features.ts';
+import { loadConfigLazily } from './lazy-config.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
 import { openForeignEntries } from './state-entries.ts';
@@ -133,7 +135,10 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const kept = { agents, unrecorded, own, sessions, classifiers: openConfiguredClassifiers(parts) };
   let ports = buildPorts(parts, kept, parts.policy);
   const lazyEnforce = openLazyEnforce(() => ports);
-  const outbound = openOutbound(config);
+  // Loaded on demand, because only some agents have calls forwarded.
+  const forwarder = createLazyValue(async () =>
+    (await import('../gateways/forward/forwarder.ts')).openForwarder(config.proxy),
+  );
   const plugins = () =>
     requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const hub = openLazyHub(parts, auditLog.index);
@@ -146,7 +151,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : readSavedPolicy(config, hash)),
     enforce: lazyEnforce.enforce,
     openSession: (actor, caller) => openSession(actor, caller, ports),
-    modelCosts: () => openFreeModelCosts(config),
+    modelCosts: async () => openFreeModelCosts(),
     presentCapability: refuseCapability,
     identifyUser: async () => null,
     prepareFirstSignIn: async () => null,
@@ -161,7 +166,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...auditLog.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
-    ...outbound.offers,
+    forward: forwarder.open,
     ...joinMembers(opened),
   };
   const llm = openLazyLlm(config, log, { ...runtime, ports: () => ports, counts: metrics?.calls ?? null });
@@ -179,7 +184,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     release: () => runInOrder([hub.close, ...opened.map(({ release = async () => {} }) => release)]),
     close: () =>
       runInOrder([
-        ...[llm.close, auditLog.close, outbound.close],
+        ...[llm.close, auditLog.close, () => forwarder.ifOpened(({ close }) => close())],
         ...opened.map(({ close = async () => {} }) => close),
         ...[async () => kept.classifiers?.close(), parts.store.close],
       ]),
@@ -192,12 +197,15 @@ function openFeatures(
   ports: () => EnforcementPorts,
   runtime: () => Runtime,
 ): readonly OpenFeature[] {
-  const parts = { config, port, store: store.open, metrics, log, ports, runtime };
+  const parts = {
+    ...{ config, port, store: store.open, metrics, log, ports, runtime },
+    prepareModel: (settings: ModelSettings) => prepareModel(settings, process.env),
+  };
   return features.flatMap(({ open }) => open?.(parts) ?? []);
 }
 
-/** The members that features declare next to their types. */
-type FeatureMembers = Omit<Runtime, keyof ServiceRuntime>;
+/** The members that features declare next to their types. The gateway of single calls declares `forward`. */
+type FeatureMembers = Omit<Runtime, keyof ServiceRuntime | 'forward'>;
 
 function joinMembers(opened: readonly OpenFeature[]): FeatureMembers {
   return Object.assign({}, ...opened.map(({ members }) => members));
@@ -215,10 +223,8 @@ type PolicyOperations = Pick<
 
 /** The configuration is read without its credentials, because no caller of these may see them. */
 function buildPolicyOperations({ request, coordinator, config }: RuntimeParts): PolicyOperations {
-  const configuration: Runtime['configuration'] = async () => {
-    const { loadConfig } = await import('../runtime/policies/load-config.ts');
-    return loadConfig({ ...request, env: process.env, secrets: 'leave' });
-  };
+  const configuration: Runtime['configuration'] = () =>
+    loadConfigLazily({ ...request, env: process.env, secrets: 'leave' });
   return {
     reload: coordinator.reload,
     activateApiKeys: coordinator.activateKeys,
@@ -403,22 +409,5 @@ function buildStatusOperations(
     foreignEntries: openForeignEntries(config.state_dir, now_ms),
     processes: () =>
       requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
-  };
-}
-
-interface OutboundParts {
-  readonly offers: Pick<Runtime, 'forward' | 'advisors'>;
-  readonly close: () => Promise<void>;
-}
-
-/** Opens the parts that call other services. Loaded on demand, because only some agents and operators use them. */
-function openOutbound({ proxy, intelligence }: Config): OutboundParts {
-  const forwarder = createLazyValue(async () =>
-    (await import('../gateways/forward/forwarder.ts')).openForwarder(proxy),
-  );
-  const advisors = openLazyAdvisors(intelligence, process.env);
-  return {
-    offers: { forward: forwarder.open, advisors: advisors.layer },
-    close: () => runInOrder([() => forwarder.ifOpened(({ close }) => close()), advisors.close]),
   };
 }

@@ -12,7 +12,7 @@ import { guardOutput } from '../../src/operations/guard.ts';
 import { interceptTool } from '../../src/operations/intercept.ts';
 import type { LocalRuntime } from '../../src/operations/runtime.ts';
 import { scanInput } from '../../src/operations/scan.ts';
-import { loadConfig } from '../../src/runtime/policies/load-config.ts';
+import { loadConfig } from '../../src/server/load-config.ts';
 import { openLocalRuntime } from '../../src/server/local.ts';
 
 export const DAY_MS = 86_400_000;

@@ -16,7 +16,7 @@ import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { type ArtifactCheck, checkDocuments } from '../../src/features/advisors/check-artifacts.ts';
 import { checkCode, findRefusedCalls } from '../../src/features/advisors/check-code.ts';
 import { examineProposal } from '../../src/features/advisors/examine-proposal.ts';
-import { loadConfig } from '../../src/runtime/policies/load-config.ts';
+import { loadConfig } from '../../src/server/load-config.ts';
 import {
   AUTO_CONFIG_GOOD,
   AUTO_CONFIG_HOSTILE,

@@ -18,7 +18,7 @@ import { type RunResult, runInProcess, withFolder } from '../../src/entry/cli/te
 import { callOperation } from '../../src/operations/call.ts';
 import { scanInput } from '../../src/operations/scan.ts';
 import { buildOperatorCaller } from '../../src/runtime/access/callers.ts';
-import { loadConfig } from '../../src/runtime/policies/load-config.ts';
+import { loadConfig } from '../../src/server/load-config.ts';
 import { openLocalRuntime } from '../../src/server/local.ts';
 import {
   AUTO_CONFIG_GOOD,

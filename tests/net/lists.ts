@@ -1,5 +1,6 @@
 import { alertChannelDrivers } from '../../src/drivers/alerts/index.ts';
 import { STATUS } from '../../src/entry/web/errors.ts';
+import { ALERT_SOURCES } from '../../src/features/alerts/rule-schema.ts';
 import { ALERT_STATUSES } from '../../src/features/alerts/types.ts';
 import { EVENT_KINDS } from '../../src/features/compliance/event-kinds.ts';
 import {
@@ -9,9 +10,8 @@ import {
   ROLES,
   SERVICE_PERMISSIONS,
 } from '../../src/runtime/config/permissions.ts';
-import { ALERT_SOURCES } from '../../src/runtime/config/schema-alert-rules.ts';
-import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import { features } from '../../src/server/features.ts';
+import { loadConfig } from '../../src/server/load-config.ts';
 import { buildMaintenanceLoops } from '../../src/server/maintenance-jobs.ts';
 
 const refuse = () => {

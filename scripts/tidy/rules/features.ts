@@ -6,12 +6,13 @@ import type { SourceFile } from '../tree.ts';
 export const FEATURE_LISTS: readonly string[] = [
   'src/server/features.ts',
   'src/server/feature-operations.ts',
+  'src/server/feature-settings.ts',
   'src/entry/cli/feature-commands.ts',
 ];
 
 export const features: TidyRule = {
   name: 'features',
-  reason: 'A feature is removed with its folder and its lines in three lists (ARCHITECTURE.md).',
+  reason: 'A feature is removed with its folder and its lines in four lists (ARCHITECTURE.md).',
   examine: ({ sources }) => {
     const needs = readFeatureNeeds(sources);
     return getProgram(sources)

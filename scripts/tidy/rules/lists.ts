@@ -31,6 +31,7 @@ export const lists: readonly List[] = [
   },
   { list: 'src/server/features.ts', members: /^src\/features\/[a-z-]+\/feature\.ts$/ },
   { list: 'src/server/feature-operations.ts', members: /^src\/features\/[a-z-]+\/operation-list\.ts$/ },
+  { list: 'src/server/feature-settings.ts', members: /^src\/features\/[a-z-]+\/settings\.ts$/ },
   { list: 'scripts/tidy/rules/index.ts', members: /^scripts\/tidy\/rules\/[a-z0-9-]+\.ts$/ },
 ];
 

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { StartFailure } from '../../platform/failure.ts';
@@ -10,6 +9,7 @@ import { getPackageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { RunningDaemon } from '../../server/service.ts';
 import type { ServiceClient } from '../../server/socket-client.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 
 const RETRY_MS = 100;
 const PATIENCE_MS = 10_000;

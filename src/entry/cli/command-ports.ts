@@ -2,9 +2,11 @@ import type { CommandPorts } from '../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
 import { getPackageVersion } from '../../platform/version.ts';
 import { featureCommands } from './feature-commands.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 
 /** Each part is loaded when a command calls it. */
 export const commandPorts: CommandPorts = {
+  loadConfig: loadCliConfig,
   runOperation: async (terminal, configPath, operation, input) => {
     const { runOperation } = await import('./run-operation.ts');
     return runOperation(terminal, configPath, operation, input);

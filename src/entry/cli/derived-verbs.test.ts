@@ -11,7 +11,7 @@ import { interceptTool } from '../../operations/intercept.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { OPERATOR_PERMISSIONS } from '../../runtime/config/permissions.ts';
-import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import { openLocalRuntime } from '../../server/local.ts';
 import { operations } from '../../server/operations.ts';
 import { addDerivedVerbs } from './derived-verbs.ts';

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { findNewestEvents } from './find-events.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 
 /**
  * Shows the newest matching events, oldest first, and then new ones until Ctrl-C. They come from the running service,

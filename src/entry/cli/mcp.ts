@@ -1,12 +1,12 @@
 import { Console } from 'node:console';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
 import { convertExpectedFailure } from '../../operations/cli-kit/convert-failure.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import { printNotice, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import { describeFault, openLog } from '../../platform/log.ts';
 import { getPackageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 
 /** Serves the tools until the MCP client closes standard input. */
 export async function serveMcp(configPath: string | undefined, terminal: Terminal): Promise<void> {

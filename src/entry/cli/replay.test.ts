@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { codingAgents } from '../../coding-agents/coding-agents.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
-import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import { judgePastCalls } from './past/judge-past-calls.ts';
 import { runInProcess, withFolder } from './testing/run.ts';
 

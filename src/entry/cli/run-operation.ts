@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { AnyOperation, Operation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -14,6 +13,7 @@ import { getOsUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { operationCatalogue } from '../../server/operations.ts';
 import { buildNotRunningFailure, callOwner } from './call-owner.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 
 /** Selects an operation by value, so that a missing one does not compile. */
 export type OperationSelector<Input extends TSchema, Output extends TSchema> = (

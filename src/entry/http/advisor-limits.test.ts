@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type AdvisoryLayer, ModelFailure } from '../../operations/model-backend.ts';
+import { intelligenceSection } from '../../features/advisors/settings.ts';
+import type { AdvisoryLayer } from '../../features/advisors/types.ts';
+import { ModelFailure } from '../../operations/model-backend.ts';
 import { ensureToken } from '../../runtime/access/tokens.ts';
 import { sampleEvent } from '../../runtime/audit/testing/audit-log.ts';
 import { parseConfigValue } from '../../runtime/config/parse-config-value.ts';
-import { intelligenceSchema } from '../../runtime/config/schema-outside.ts';
 import { serve } from './testing/serve.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'advisor-limits-'));
@@ -18,7 +19,7 @@ const written = {
   backend: { provider: 'local', base_url: 'http://127.0.0.1:9', model: 'm' },
   budget: { calls_per_day: 2, tokens_per_day: 1_000 },
 };
-const settings = parseConfigValue(written, intelligenceSchema, { env: {}, secrets: new Map() })
+const settings = parseConfigValue(written, intelligenceSection.schema, { env: {}, secrets: new Map() })
   .value as AdvisoryLayer['settings'];
 
 const EXPLAIN = {

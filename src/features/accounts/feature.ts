@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Feature } from '../../operations/feature.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
+import { readAccountSettings } from './account-settings.ts';
 import { buildAccountJobs } from './jobs.ts';
-import { readAccountSettings } from './settings.ts';
 import { accountMigrations } from './tables.ts';
 import { hasAdministrator } from './user-records.ts';
 

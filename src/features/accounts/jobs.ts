@@ -1,7 +1,7 @@
 import type { Store } from '../../platform/store/index.ts';
 import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { readAccountSettings } from './settings.ts';
+import { readAccountSettings } from './account-settings.ts';
 import type { AccountSettings } from './types.ts';
 
 const EVERY_MS = 60_000;

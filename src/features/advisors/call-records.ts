@@ -1,10 +1,10 @@
-import type { IntelligenceSettings } from '../../operations/model-backend.ts';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { AuditFailure } from '../../runtime/audit/failure.ts';
 import { LIMIT_MAX } from '../../runtime/audit/filter.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AdvisorOutcome } from './run-advisor.ts';
+import type { AdvisoryLayer } from './types.ts';
 
 const PHASE = 'advisor_call';
 const DAY = '24h';
@@ -18,7 +18,10 @@ const unrecorded: { readonly at_ms: number; readonly tokens: number }[] = [];
  * Checks the budget against the recorded calls of all processes.
  * @throws Refusal `budget_exceeded`
  */
-export async function requireBudget({ budget }: IntelligenceSettings, { runtime }: Context): Promise<void> {
+export async function requireBudget(
+  { budget }: AdvisoryLayer['settings'],
+  { runtime }: Context,
+): Promise<void> {
   const { calls, tokens } = await countCalls(runtime);
   if (calls >= budget.calls_per_day)
     throw new Refusal(

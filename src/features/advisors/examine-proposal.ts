@@ -7,7 +7,7 @@ import { REMARK_LEVELS } from '../../core/review/lint/remark.ts';
 import type { DocumentProblem, Policy } from '../../core/types/index.ts';
 import { type Config, formatProblem } from '../../runtime/config/index.ts';
 import { loadConditions } from '../../runtime/policies/conditions.ts';
-import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { loadConfigWith } from '../../runtime/policies/load-config.ts';
 import { loadPolicy } from '../../runtime/policies/load-policy.ts';
 import { comparePolicies } from '../../runtime/skills/policy-effect.ts';
 import { simulateChange } from '../../runtime/skills/simulate-change.ts';
@@ -93,7 +93,10 @@ async function compareWithActive(before: Policy, after: Policy): Promise<Examine
   };
 }
 
-/** Reads a proposed configuration in a temporary folder. It keeps the folders of the present one. */
+/**
+ * Reads a proposed configuration in a temporary folder. It keeps the folders and the sections of features of the present
+ * one, because a proposal may name neither.
+ */
 async function readProposedConfig(
   text: string,
   config: Config,
@@ -104,9 +107,9 @@ async function readProposedConfig(
   try {
     const path = join(folder, CONFIGURATION);
     await writeFile(path, text);
-    const read = await loadConfig({ path, env: {}, cwd: folder, secrets: 'leave' });
+    const read = await loadConfigWith({ path, env: {}, cwd: folder, secrets: 'leave' }, []);
     if (!read.ok) return { problems: read.problems.map(formatForModel) };
-    return { config: { ...read.config, state_dir: config.state_dir, origin: config.origin } };
+    return { config: { ...config, ...read.config, state_dir: config.state_dir, origin: config.origin } };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

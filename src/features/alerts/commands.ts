@@ -13,14 +13,10 @@ import {
   parseWholeNumber,
 } from '../../operations/cli-kit/options.ts';
 import { printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
-import {
-  ALERT_GROUP_FIELDS,
-  ALERT_SOURCES,
-  type AlertGroupField,
-} from '../../runtime/config/schema-alert-rules.ts';
 import { alertsDeliveries, alertsTest } from './delivery-operations.ts';
 import type { AlertRuleInput } from './rule.ts';
 import { alertRulesSave } from './rule-operations.ts';
+import { ALERT_GROUP_FIELDS, ALERT_SOURCES, type AlertGroupField } from './rule-schema.ts';
 
 /** Defines the commands of alerts that do more than call one operation. The others are derived. */
 export function defineAlerts(command: Command, terminal: Terminal, ports: CommandPorts): void {

@@ -3,8 +3,8 @@ import type { Store } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { START_MS, sampleEvent } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import type { AlertRuleInput } from './rule.ts';
+import type { AlertSource } from './rule-schema.ts';
 import { buildBlockedEvent, openTestAlerts } from './testing/open.ts';
 
 const HOUR_MS = 3_600_000;

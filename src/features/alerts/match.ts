@@ -1,4 +1,4 @@
-import type { AlertRuleSettings } from '../../runtime/config/schema-alert-rules.ts';
+import type { AlertRuleSettings } from './rule-schema.ts';
 import type { Signal } from './signal.ts';
 
 /** Compiles the filters of a rule. The result compares names without regard to case. */

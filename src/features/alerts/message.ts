@@ -6,9 +6,9 @@ import { formatDuration } from '../../platform/store/columns.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
 import type { ShownActionRow } from '../../runtime/audit/shown-actions.ts';
-import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import { describeShownAction } from '../approvals/rows.ts';
 import { ALERT_QUEUE_PREFIX, type AlertRow } from './alert-store.ts';
+import type { AlertSource } from './rule-schema.ts';
 import type { AlertService } from './types.ts';
 
 type Db = Kysely<StoreTables>;

@@ -8,8 +8,8 @@ import type {
 import { alertChannelDrivers } from '../../drivers/alerts/index.ts';
 import type { OutboxQueue } from '../../platform/outbox/deliver.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { DEFAULT_ALERT_CHANNEL } from '../../runtime/config/schema-alert-rules.ts';
 import { ALERT_QUEUE_PREFIX } from './alert-store.ts';
+import { DEFAULT_ALERT_CHANNEL } from './rule-schema.ts';
 
 /** The limits of one channel. Sixteen attempts take about six hours. */
 const TIMEOUT_MS = 15_000;

@@ -1,4 +1,4 @@
-import type { AlertRuleSettings, Weekday } from '../../runtime/config/schema-alert-rules.ts';
+import type { AlertRuleSettings, Weekday } from './rule-schema.ts';
 
 type Schedule = NonNullable<AlertRuleSettings['schedule']>;
 

@@ -4,10 +4,10 @@ import { type Context, defineOperation, Refusal } from '../../operations/operati
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import { resolveTenantOrAll } from '../../operations/subject.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
-import { ALERT_RULES_MAX, findAlertRuleProblems } from '../../runtime/config/alert-rules.ts';
-import { alertRuleSchema } from '../../runtime/config/schema-alert-rules.ts';
 import { countOpenAlerts } from './alert-store.ts';
 import { type AlertRuleInput, completeAlertRule } from './rule.ts';
+import { ALERT_RULES_MAX, findAlertRuleProblems } from './rule-problems.ts';
+import { alertRuleSchema } from './rule-schema.ts';
 import { deleteAlertRule, listAlertRules, type StoredAlertRule, saveAlertRule } from './rule-store.ts';
 import { mayUseTenant, resolveAlertTenants } from './scope.ts';
 import { ruleIdSchema, ruleShape } from './shapes.ts';

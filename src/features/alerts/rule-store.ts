@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { findAlertRuleProblems } from '../../runtime/config/alert-rules.ts';
-import type { AlertRuleSettings } from '../../runtime/config/schema-alert-rules.ts';
 import { completeAlertRule } from './rule.ts';
+import { findAlertRuleProblems } from './rule-problems.ts';
+import type { AlertRuleSettings } from './rule-schema.ts';
 import type { alertRules } from './tables.ts';
 import type { AlertService } from './types.ts';
 

@@ -4,7 +4,7 @@ import {
   type AlertRuleSettings,
   type AlertSource,
   DEFAULT_ALERT_CHANNEL,
-} from '../../runtime/config/schema-alert-rules.ts';
+} from './rule-schema.ts';
 
 /** A rule with every field, as the evaluator uses it. */
 export interface AlertRule extends AlertRuleSettings {

@@ -2,9 +2,9 @@ import { PACKAGE_NAME } from '../../core/names.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { readPublicUrl } from '../../runtime/access/public-url.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { DEFAULT_ALERT_CHANNEL } from '../../runtime/config/schema-alert-rules.ts';
 import { openApprovalLinks } from '../approvals/link.ts';
 import { listRecentAlerts } from './alert-store.ts';
+import { DEFAULT_ALERT_CHANNEL } from './rule-schema.ts';
 import type { AlertChannelName, AlertService } from './types.ts';
 
 /** Builds the part of alerts that every process of a service has. */

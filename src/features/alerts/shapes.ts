@@ -1,11 +1,7 @@
 import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { outboxMessages } from '../../platform/outbox/tables.ts';
-import {
-  ALERT_SOURCES,
-  type AlertRuleSettings,
-  alertRuleSchema,
-} from '../../runtime/config/schema-alert-rules.ts';
+import { ALERT_SOURCES, type AlertRuleSettings, alertRuleSchema } from './rule-schema.ts';
 import { alertSilences, alerts, groupSchema } from './tables.ts';
 
 export const ruleIdSchema = Type.String({

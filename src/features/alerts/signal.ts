@@ -1,7 +1,7 @@
 import { computeEventSeverity, readEventSeverity } from '../../core/review/recorded-decision.ts';
 import { isSelfTestEvent } from '../../runtime/audit/self-test.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { AlertGroupField, AlertSource } from '../../runtime/config/schema-alert-rules.ts';
+import type { AlertGroupField, AlertSource } from './rule-schema.ts';
 import type { AlertSeverity } from './types.ts';
 
 /** One thing that rules count: an audit event, or a condition such as an approval that waits. Never matched text. */

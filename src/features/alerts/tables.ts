@@ -14,7 +14,7 @@ import {
   time,
 } from '../../platform/store/columns.ts';
 import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
-import { ALERT_SOURCES } from '../../runtime/config/schema-alert-rules.ts';
+import { ALERT_SOURCES } from './rule-schema.ts';
 import { ALERT_STATUSES } from './types.ts';
 
 declare module '../../platform/store/tables.ts' {

@@ -1,5 +1,5 @@
-import type { AlertRuleSettings } from '../../runtime/config/schema-alert-rules.ts';
 import type { ApprovalLinks } from '../approvals/link.ts';
+import type { AlertRuleSettings } from './rule-schema.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {

@@ -3,7 +3,6 @@ import { callOperation } from '../../operations/call.ts';
 import type { CommandPorts } from '../../operations/cli-kit/command.ts';
 import { EXIT } from '../../operations/cli-kit/command-failure.ts';
 import { formatTable } from '../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import {
   paintText,
   printJson,
@@ -69,7 +68,7 @@ async function runSelfTest(
     ...(framework !== undefined && { framework }),
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
-  const config = await loadCliConfig(terminal, configPath, 'decide');
+  const config = await ports.loadConfig(terminal, configPath, 'decide');
   const answer = await ports.callService(config, complianceVerify, input);
   if (answer !== null) return answer;
   printNotice(

@@ -84,6 +84,7 @@ export function openBudgets(parts: BudgetParts): Costs {
   };
   const nowMs = () => parts.ports().now_ms();
   return {
+    counts_usage: settings.enabled,
     reserve: (spendRequest) => reserveSpend(context, spendRequest),
     getBlendedPrice: (provider, model) => {
       const { price, is_assumed } = context.findPrice(provider, [model]);

@@ -35,7 +35,7 @@ export function defineCost(command: Command, terminal: Terminal, ports: CommandP
   defineSummary(command, terminal, ports);
   defineBudget(command, terminal, ports);
   defineReport(command, terminal, ports);
-  definePrices(command, terminal);
+  definePrices(command, terminal, ports);
   addExamples(command, [
     ['customshouse cost summary', 'the last 30 days'],
     ['customshouse cost budget', 'status of the budgets'],
@@ -238,7 +238,7 @@ function getLines(words: readonly string[], lines: readonly CostLine[]): string[
   );
 }
 
-function definePrices(command: Command, terminal: Terminal): void {
+function definePrices(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const prices = command
     .command('prices [model]')
     .summary('list the prices in use')
@@ -248,7 +248,7 @@ function definePrices(command: Command, terminal: Terminal): void {
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action(async (model: string | undefined, options: CommonOptions) => {
-      const { found, lines } = await findPrices(terminal, options.config, model);
+      const { found, lines } = await findPrices(terminal, options.config, model, ports);
       if (options.json) return printJson(terminal, { prices: found });
       for (const line of lines) printLine(terminal, escapeControls(line));
     });

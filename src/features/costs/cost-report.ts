@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
 import { formatCsvField } from '../../operations/cli-kit/format-csv.ts';
 import { formatTable } from '../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import { escapeControls, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { dashboardCostBudgets } from './budget-operations.ts';
 import { buildAssumedPrice, openPriceList } from './prices.ts';
@@ -117,8 +117,9 @@ export async function findPrices(
   terminal: Terminal,
   configPath: string | undefined,
   model: string | undefined,
+  { loadConfig }: CommandPorts,
 ): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
-  const { cost } = await loadCliConfig(terminal, configPath, 'leave');
+  const { cost } = await loadConfig(terminal, configPath, 'leave');
   const prices = openPriceList(cost.prices);
   const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);
   const isUnknown = known.length === 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Schema, validate } from '@cfworker/json-schema';
-import { priceFileSchema } from '../../runtime/config/schema-costs.ts';
+import { priceFileSchema } from './price-file.ts';
 import { buildAssumedPrice, clampUsage, computeCost, computeMaxCost, openPriceList } from './prices.ts';
 
 const shipped = openPriceList([]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { matchesName } from '../../core/tags.ts';
 import type { WireUsage } from '../../core/wire/wire-format.ts';
-import type { WrittenPrice, WrittenRates } from '../../runtime/config/schema-costs.ts';
+import type { WrittenPrice, WrittenRates } from './price-file.ts';
 import type { Price, Rates } from './types.ts';
 
 /** Finds the prices of models. */

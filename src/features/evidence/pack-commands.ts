@@ -7,7 +7,6 @@ import type {
 } from '../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import {
   escapeControls,
   paintText,
@@ -31,7 +30,7 @@ export async function makeEvidencePack(
   terminal: Terminal,
   ports: CommandPorts,
 ): Promise<void> {
-  const config = await loadCliConfig(terminal, command.config, 'leave');
+  const config = await ports.loadConfig(terminal, command.config, 'leave');
   await ports.requireJournal(config);
   const target = resolve(terminal.cwd, command.pack);
   if (await isThere(target))

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Policy, Severity } from '../../core/types/index.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
 import { printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import { type Category, measureRows, openPredictions, type QualityReport, readCorpus } from './index.ts';
 import { formatQuality } from './quality-report.ts';
 
@@ -19,7 +20,7 @@ interface BenchOptions {
 }
 
 /** Defines `bench`. */
-export function defineBench(command: Command, terminal: Terminal): void {
+export function defineBench(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command
     .description(
       'Measure detection on labelled texts of your own: recall, false positives, precision and F1, by source, tier and type, and the ids of the wrongly classified rows. The texts are not printed, and nothing is recorded. A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, "type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. `labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive. `source`, `type`, `tier` and `os` name groups and are optional.',
@@ -42,7 +43,7 @@ export function defineBench(command: Command, terminal: Terminal): void {
     .option('--brief', 'omit the types and the wrongly classified rows')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: BenchOptions) => runBench(options, terminal));
+    .action((options: BenchOptions) => runBench(options, terminal, ports));
   addExamples(command, [
     ['customshouse bench --category secrets --corpus rows.jsonl', ''],
     ['customshouse bench --category pii --corpus rows.jsonl.gz --json', 'for a program'],
@@ -58,17 +59,17 @@ export function defineBench(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function runBench(options: BenchOptions, terminal: Terminal): Promise<void> {
-  const policy = await getPolicy(options, terminal);
+async function runBench(options: BenchOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const policy = await getPolicy(await ports.loadConfig(terminal, options.config));
   const report = await measureCorpus(options, policy, terminal);
   if (options.json) return printJson(terminal, report);
   for (const line of formatQuality(report, options.brief ?? false)) printLine(terminal, line);
 }
 
-async function getPolicy({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
+async function getPolicy(config: Config): Promise<Policy> {
   const { loadPolicy } = await import('../../runtime/policies/index.ts');
   const { formatProblem } = await import('../../runtime/config/index.ts');
-  const made = await loadPolicy(await loadCliConfig(terminal, config));
+  const made = await loadPolicy(config);
   if (made.ok) return made.policy;
   throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
     details: made.problems,

@@ -1,8 +1,8 @@
 import {
-  type IntelligenceSettings,
   type ModelAnswer,
   type ModelBackend,
   ModelFailure,
+  type ModelSettings,
 } from '../../operations/model-backend.ts';
 import { buildGuardedLookup } from '../../platform/net/guarded-lookup.ts';
 import { isRefusedHost } from '../../platform/net/http-client.ts';
@@ -17,7 +17,7 @@ import { parseBaseUrl } from '../upstream/settings.ts';
 import { type ChatQuestion, chatFormats } from './chat-formats.ts';
 
 /** The settings of a backend, without `undefined`. */
-type BackendSettings = NonNullable<IntelligenceSettings['backend']>;
+type BackendSettings = NonNullable<ModelSettings['backend']>;
 
 /** The longest answer of a backend, in bytes. */
 const ANSWER_BYTES_MAX = 1_024 * 1_024;
@@ -32,7 +32,7 @@ const BACKOFF_FACTOR = 1;
  * @throws ModelFailure `no_backend` if the variable of the key is not set
  */
 export function openModelBackend(
-  { backend, budget }: IntelligenceSettings,
+  { backend, budget }: ModelSettings,
   env: NodeJS.ProcessEnv,
   ports: UpstreamPorts = systemPorts,
 ): ModelBackend {

@@ -11,7 +11,7 @@ export interface LlmDependencies extends Omit<LlmProxyParts, 'upstreams' | 'budg
 
 /** Opens the LLM proxy with the settings of the configuration. */
 export async function openConfiguredLlm(
-  { cost, flow, proxy, redaction }: Config,
+  { flow, proxy, redaction }: Config,
   world: LlmDependencies,
 ): Promise<LlmProxy> {
   const { modelCosts, ...rest } = world;
@@ -19,7 +19,7 @@ export async function openConfiguredLlm(
   const { response_bytes_max, stream_buffer_bytes_max, cache_entries_max } = proxy;
   const settings = {
     mode: redaction.mode,
-    asks_usage: cost.enabled,
+    asks_usage: budgets.counts_usage,
     response_bytes_max,
     held_units_max: stream_buffer_bytes_max,
     cache_entries_max,

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Static, TSchema } from 'typebox';
 import type { Config } from '../../runtime/config/index.ts';
+import type { ConfigRequest } from '../../runtime/policies/load-config.ts';
+import type { ModelSettings } from '../model-backend.ts';
 import type { Operation } from '../operation.ts';
 import type { LocalRuntime } from '../runtime.ts';
 import type { Terminal } from './terminal.ts';
@@ -61,6 +63,15 @@ export interface PackVerifyOptions {
 
 /** The parts in later layers and in features that commands call. */
 export interface CommandPorts {
+  /**
+   * Reads the configuration: from `path`, otherwise from the environment or the current folder, otherwise the defaults.
+   * @throws CommandFailure `invalid_configuration` with the problems
+   */
+  readonly loadConfig: (
+    terminal: Terminal,
+    path: string | undefined,
+    secrets?: ConfigRequest['secrets'],
+  ) => Promise<Config>;
   /** Calls an operation as the command-line user, in the service or in this process, as the operation needs it. */
   readonly runOperation: <Input extends TSchema, Output extends TSchema>(
     terminal: Terminal,
@@ -81,7 +92,7 @@ export interface CommandPorts {
   /** Requires a journal that this user can read. @throws CommandFailure */
   readonly requireJournal: (config: Config) => Promise<void>;
   /** Asks the configured model for one word. Returns an empty text, or the problem. */
-  readonly probeModel: (settings: Config['intelligence'], env: NodeJS.ProcessEnv) => Promise<string>;
+  readonly probeModel: (settings: ModelSettings, env: NodeJS.ProcessEnv) => Promise<string>;
   /** Returns the coding agent with that name; `undefined` without one. */
   readonly findCodingAgent: (
     name: string,

@@ -1,6 +1,7 @@
 import { compilePolicy, type PolicySettings } from '../../core/policy/compile/index.ts';
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { intelligenceSection } from '../../features/advisors/settings.ts';
 import { buildPresentCapability } from '../../features/capabilities/present.ts';
 import { openMemory } from '../../features/memory/memory.ts';
 import { openForwarder } from '../../gateways/forward/forwarder.ts';
@@ -9,13 +10,12 @@ import { StoreFailure } from '../../platform/store/failure.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { parseConfigValue } from '../../runtime/config/parse-config-value.ts';
-import { intelligenceSchema } from '../../runtime/config/schema-outside.ts';
 import { proxySchema } from '../../runtime/config/schema-proxy.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
-import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import { openNoteWriter } from '../note.ts';
 import type { Runtime } from '../runtime.ts';
 import { EXAMPLE_ADAPTER } from './adapter.ts';
@@ -48,7 +48,7 @@ export interface TestRuntime {
 
 const NO_PROXY = parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value as ProxySettings;
 
-const NO_ADVISORS = parseConfigValue({}, intelligenceSchema, { env: {}, secrets: new Map() })
+const NO_ADVISORS = parseConfigValue({}, intelligenceSection.schema, { env: {}, secrets: new Map() })
   .value as Runtime['advisors']['settings'];
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12);

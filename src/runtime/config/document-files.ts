@@ -2,7 +2,7 @@ import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, matchesGlob, relative, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { buildConfigProblem } from './problem-text.ts';
-import { type Config, configSchema } from './schema.ts';
+import { type Config, spineSchema } from './schema.ts';
 
 /** A policy, contract, identity or memory file. */
 export interface DocumentFile {
@@ -79,7 +79,7 @@ export function isReadByConfig({ paths, plugins, origin }: Config, path: string)
 
 /** Returns whether a pattern is a default. A default pattern may match no file without a warning. */
 function isDefault(key: PathKey, pattern: string): boolean {
-  const defaultPatterns: readonly string[] = configSchema.properties.paths.properties[key].default;
+  const defaultPatterns: readonly string[] = spineSchema.properties.paths.properties[key].default;
   return defaultPatterns.includes(pattern);
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadConfig } from '../policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import { listSettings } from './effective.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'effective-'));
@@ -15,7 +15,7 @@ async function getSettings(text: string, env: Record<string, string> = {}) {
   writeFileSync(path, text);
   const read = await loadConfig({ path, cwd, env });
   assert.ok(read.ok, JSON.stringify(read));
-  return new Map((await listSettings(read.config)).map((each) => [each.path, each]));
+  return new Map((await listSettings(read.config, read.schema)).map((each) => [each.path, each]));
 }
 
 test('every setting has its value and where it comes from', async () => {

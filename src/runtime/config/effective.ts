@@ -1,6 +1,6 @@
 import { formatPath, type PathStep } from './problem-path.ts';
 import { readMapping } from './read-mapping.ts';
-import { type Config, configSchema } from './schema.ts';
+import type { Config } from './schema.ts';
 import type { ConfigSchema } from './schema-types.ts';
 
 /** The source of a setting: the file, a variable or secret that the file references, or the default. */
@@ -21,17 +21,20 @@ export interface EffectiveSetting {
 const CREDENTIAL = '[set]';
 
 /** Lists every setting of a configuration with its value and source, in the order of the schema. */
-export async function listSettings(config: Config): Promise<readonly EffectiveSetting[]> {
+export async function listSettings(
+  config: Config,
+  schema: ConfigSchema,
+): Promise<readonly EffectiveSetting[]> {
   const { file, label } = config.origin;
   const read = file === null ? null : await readMapping(file, label);
   const written = read?.ok ? read.value : {};
   const lineOf = read?.ok ? read.lineOf : () => 1;
-  return getLeaves(config, configSchema, []).map(({ steps, value, schema }) => {
-    const own = findMember(written, steps);
-    const source = own === undefined ? 'default' : hasReference(own) ? 'reference' : 'file';
+  return getLeaves(config, schema, []).map(({ steps, value, schema: own }) => {
+    const writtenValue = findMember(written, steps);
+    const source = writtenValue === undefined ? 'default' : hasReference(writtenValue) ? 'reference' : 'file';
     return {
       path: formatPath(steps),
-      value: maskCredentials(value, schema, own),
+      value: maskCredentials(value, own, writtenValue),
       source,
       line: source === 'default' ? null : lineOf(steps),
     };

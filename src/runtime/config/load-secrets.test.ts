@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
-import { configSchema } from './schema.ts';
+import { configSchema, loadConfig } from '../../server/load-config.ts';
+import type { ConfigRequest, ConfigResult } from '../policies/load-config.ts';
 import type { ConfigSchema } from './schema-types.ts';
 
 let dir = '';

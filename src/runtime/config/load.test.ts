@@ -4,12 +4,13 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
+import { costSection } from '../../features/costs/settings.ts';
+import { loadConfig } from '../../server/load-config.ts';
+import type { ConfigRequest, ConfigResult } from '../policies/load-config.ts';
 import { parseConfigValue } from './parse-config-value.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { formatProblem } from './problem-text.ts';
 import { authSchema } from './schema-auth.ts';
-import { costSchema } from './schema-costs.ts';
 import { proxySchema } from './schema-proxy.ts';
 
 let dir = '';
@@ -263,9 +264,9 @@ const bad: readonly Bad[] = [
       '4: `auth.jwt` must have exactly one of `jwks_url`, `jwks_file` and `public_key_file`.',
       '2: `auth.trusted_proxies[1]` must be an address or a CIDR block.',
       '2: `auth.trusted_proxies[2]` must be an address or a CIDR block.',
-      '5: `alerts.channels[0]` must have `username` and `password` together, or neither.',
       '3: `auth.api_keys[0].expires_at` is no date that exists.',
       '7: `approvals.webhook.url` is a link-local address, where clouds serve credentials of machines; if it is intended, set `allow_link_local` next to it.',
+      '5: `alerts.channels[0]` must have `username` and `password` together, or neither.',
     ],
   },
   {
@@ -431,7 +432,7 @@ test('without a file the defaults hold', async () => {
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [], rules: [] },
     proxy: parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value,
-    cost: parseConfigValue({}, costSchema, { env: {}, secrets: new Map() }).value,
+    cost: parseConfigValue({}, costSection.schema, { env: {}, secrets: new Map() }).value,
     intelligence: {
       enabled: false,
       budget: { calls_per_day: 200, tokens_per_day: 2_000_000, answer_tokens_max: 8_192 },

@@ -2,7 +2,7 @@ import type { DocumentProblem } from '../../core/types/index.ts';
 import type { ReferenceSources } from './interpolate.ts';
 import { parseConfigValue } from './parse-config-value.ts';
 import { endSentence } from './problem-text.ts';
-import { configSchema } from './schema.ts';
+import { spineSchema } from './schema.ts';
 import type { ConfigSchema } from './schema-types.ts';
 
 /** Options of `serve` that override the file. They are validated like the keys they override. */
@@ -57,7 +57,7 @@ export function applyOverrides(
 const NO_SOURCES: ReferenceSources = { env: {}, secrets: new Map() };
 
 function findSchema(steps: readonly string[]): ConfigSchema {
-  let schema: ConfigSchema = configSchema;
+  let schema: ConfigSchema = spineSchema;
   for (const step of steps) schema = schema.properties?.[step] ?? {};
   return schema;
 }

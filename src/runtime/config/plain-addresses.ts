@@ -1,20 +1,18 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import type { AlertChannelDriver } from '../../drivers/alerts/channel.ts';
-import { alertChannelDrivers } from '../../drivers/alerts/index.ts';
 import type { SecretDriver } from '../../drivers/secrets/backend.ts';
 import { secretDrivers } from '../../drivers/secrets/index.ts';
 import type { PathStep } from './problem-path.ts';
 import { buildConfigProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
-
-/** An address: if a credential is sent there, the URL, the path of the setting, and the data that is sent. */
-type CredentialAddress = readonly [boolean, string | undefined, readonly PathStep[], string];
+import type { AnyConfigSection, CredentialAddress } from './sections.ts';
 
 /** Returns a warning for each URL over which a credential crosses the network unencrypted. */
 export function findPlainAddresses(
-  { secrets, telemetry, mcp, alerts, origin }: Config,
+  config: Config,
+  sections: readonly AnyConfigSection[],
   lineOf: (steps: readonly PathStep[]) => number | undefined,
 ): DocumentProblem[] {
+  const { secrets, telemetry, mcp, origin } = config;
   const places: readonly CredentialAddress[] = [
     ...listBackendAddresses(secrets),
     [
@@ -23,7 +21,6 @@ export function findPlainAddresses(
       ['telemetry', 'endpoint'],
       'the headers',
     ],
-    ...listChannelAddresses(alerts.channels),
     ...mcp.servers.map(
       ({ url, bearer_token, headers }, i) =>
         [
@@ -32,6 +29,11 @@ export function findPlainAddresses(
           ['mcp', 'servers', i, 'url'],
           'the headers',
         ] as const,
+    ),
+    ...sections.flatMap(({ name, listAddresses }) =>
+      (listAddresses?.(config[name]) ?? []).map(
+        ([isUsed, url, steps, what]): CredentialAddress => [isUsed, url, [name, ...steps], what],
+      ),
     ),
   ];
   return places
@@ -49,18 +51,6 @@ function listBackendAddresses(secrets: Config['secrets']): readonly CredentialAd
   const { section, address_key } = driver;
   const settings = secrets[section as keyof typeof secrets] as Readonly<Record<string, string>> | undefined;
   return [[true, settings?.[address_key], ['secrets', section, address_key], 'the token and the secrets']];
-}
-
-/** Returns the address of each alert channel that calls one. */
-function listChannelAddresses(channels: Config['alerts']['channels']): readonly CredentialAddress[] {
-  const drivers: readonly AlertChannelDriver[] = alertChannelDrivers;
-  return channels.flatMap((channel, i) => {
-    const key = drivers.find(({ name }) => name === channel.type)?.address_key;
-    if (key === undefined) return [];
-    const address = (channel as Readonly<Record<string, unknown>>)[key];
-    const url = typeof address === 'string' ? address : undefined;
-    return [[true, url, ['alerts', 'channels', i, key], 'the alerts'] as const];
-  });
 }
 
 /** Returns whether a URL is unencrypted and leads to another machine. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { expectRows } from '../../core/testing/expect-rows.ts';
-import { loadConfig } from '../policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 
 const url = 'url: "https://mcp.test/x"';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadConfig } from '../policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 
 const openai = 'name: a, family: openai';
 

@@ -1,30 +1,31 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
-import { findAlertRuleProblems, listChannelNames } from './alert-rules.ts';
 import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 import { checkMcpRequirements } from './requirements-mcp.ts';
 import { checkProxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
+import type { AnyConfigSection } from './sections.ts';
+import { isLinkLocalHost } from './webhook-address.ts';
 
 /** Checks the constraints between keys that the schema cannot express. Messages are predicates of sentences. */
-export function checkRequirements(config: Config): ValueProblem[] {
+export function checkRequirements(config: Config, sections: readonly AnyConfigSection[]): ValueProblem[] {
   return [
     ...checkKeySources(config),
     ...checkProxyAddresses(config),
-    ...checkAlertChannels(config),
-    ...checkAlertRules(config),
     ...checkExpiries(config),
     ...checkClassifierSettings(config),
     ...checkStoreAddress(config),
-    ...checkApprovalWebhook(config),
-    ...checkLifetimes(config),
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
-    ...checkBudgets(config),
     ...checkDashboardUsers(config),
     ...checkSignIn(config),
+    ...sections.flatMap(({ name, findProblems }) =>
+      (findProblems?.(config[name], config) ?? []).map(({ steps, message }) =>
+        buildProblem([name, ...steps], message),
+      ),
+    ),
   ];
 }
 
@@ -50,46 +51,6 @@ function isAddressBlock(block: string): boolean {
   const version = isIP(address);
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}
-
-function checkAlertChannels({ alerts: { channels } }: Config): ValueProblem[] {
-  const names = channels.map(({ name, type }) => name ?? type);
-  return channels.flatMap((channel, i) => {
-    const here = ['alerts', 'channels', i];
-    const name = names[i]!;
-    if (names.indexOf(name) < i) {
-      const message = `has the name of another channel, \`${name}\`; set a \`name\` of its own`;
-      return [buildProblem(channel.name === undefined ? here : [...here, 'name'], message)];
-    }
-    if (channel.type === 'email') return checkMailLogin(channel, here);
-    return channel.type === 'webhook' ? checkWebhookAddress(channel, [...here, 'url']) : [];
-  });
-}
-
-type MailChannel = Extract<Config['alerts']['channels'][number], { readonly type: 'email' }>;
-
-/** Checks the sign-in at a mail server. A password crosses a network only under TLS. */
-function checkMailLogin(
-  { username, password, tls, smtp_host }: MailChannel,
-  here: PathStep[],
-): ValueProblem[] {
-  if ((username === undefined) !== (password === undefined))
-    return [buildProblem(here, 'must have `username` and `password` together, or neither')];
-  if (password === undefined || tls !== 'none' || isLoopbackHost(smtp_host)) return [];
-  const message = 'is `none`, so that the password would cross the network in the clear; use `starttls`';
-  return [buildProblem([...here, 'tls'], message)];
-}
-
-function checkAlertRules({ alerts: { rules, channels } }: Config): ValueProblem[] {
-  const known = new Set(listChannelNames(channels));
-  return rules.flatMap((rule, i) => {
-    const here = ['alerts', 'rules', i];
-    if (rules.findIndex(({ rule_id }) => rule_id === rule.rule_id) < i)
-      return [buildProblem([...here, 'rule_id'], 'is the ID of another rule')];
-    return findAlertRuleProblems(rule, known).map(({ steps, message }) =>
-      buildProblem([...here, ...steps], message),
-    );
-  });
 }
 
 function checkExpiries({ auth, detection }: Config): ValueProblem[] {
@@ -124,32 +85,6 @@ function checkClassifierSettings({ classifiers: configured }: Config): ValueProb
           ),
         ]
       : [];
-  });
-}
-
-function checkLifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
-  if (parseDurationMs(default_ttl) <= parseDurationMs(max_ttl)) return [];
-  return [buildProblem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
-}
-
-/** The shortest rolling period. Its steps are a few seconds long. */
-const ROLLING_MS_MIN = 60_000;
-
-function checkBudgets({ cost }: Config): ValueProblem[] {
-  const steps = ['cost', 'budgets'];
-  if (!cost.enabled && cost.budgets.length > 0)
-    return [
-      buildProblem(steps, 'cannot be kept while nothing is counted; set `cost.enabled`, or take them out'),
-    ];
-  return cost.budgets.flatMap(({ name, limit_usd, limit_tokens, period }, i) => {
-    const here = [...steps, i];
-    if (cost.budgets.findIndex((other) => other.name === name) < i)
-      return [buildProblem([...here, 'name'], 'is the name of another budget')];
-    if (limit_usd === undefined && limit_tokens === undefined)
-      return [buildProblem(here, 'must have `limit_usd` or `limit_tokens`')];
-    if (/^\d/.test(period) && parseDurationMs(period) < ROLLING_MS_MIN)
-      return [buildProblem([...here, 'period'], 'is shorter than a minute')];
-    return [];
   });
 }
 
@@ -218,28 +153,6 @@ function isAddress(url: string): boolean {
 function isDate(date: string): boolean {
   const [day = ''] = date.split('T');
   return !Number.isNaN(Date.parse(date)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
-
-function checkApprovalWebhook({ approvals: { webhook } }: Config): ValueProblem[] {
-  return webhook === undefined ? [] : checkWebhookAddress(webhook, ['approvals', 'webhook', 'url']);
-}
-
-/**
- * Checks the webhook URL. An IP address is checked here; the addresses of a host name are checked with each message.
- */
-function checkWebhookAddress(
-  { url, allow_link_local }: { readonly url: string; readonly allow_link_local: boolean },
-  steps: readonly PathStep[],
-): ValueProblem[] {
-  if (!URL.canParse(url)) return [buildProblem(steps, 'is no address that can be called')];
-  if (!isLinkLocalHost(new URL(url).host) || allow_link_local) return [];
-  const message =
-    'is a link-local address, where clouds serve credentials of machines; if it is intended, set `allow_link_local` next to it';
-  return [buildProblem(steps, message)];
-}
-
-function isLinkLocalHost(host: string): boolean {
-  return /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(host);
 }
 
 function buildProblem(steps: readonly PathStep[], message: string): ValueProblem {

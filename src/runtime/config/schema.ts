@@ -4,13 +4,8 @@ import type { Static } from 'typebox';
 import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { ACTIONS } from '../../core/types/index.ts';
 import { durationSchema, patternListSchema } from '../../platform/schema-parts.ts';
-import { alertRuleSchema } from './schema-alert-rules.ts';
-import { alertChannelSchema } from './schema-alerts.ts';
-import { approvalsSchema } from './schema-approvals.ts';
 import { authSchema } from './schema-auth.ts';
-import { capabilityTokensSchema } from './schema-capabilities.ts';
 import { classifiersSchema } from './schema-classifiers.ts';
-import { costSchema } from './schema-costs.ts';
 import {
   commandDetectionSchema,
   detectionSchema,
@@ -20,8 +15,7 @@ import {
 import { flowSchema } from './schema-flow.ts';
 import { logSchema } from './schema-log.ts';
 import { mcpSchema } from './schema-mcp.ts';
-import { memorySectionSchema } from './schema-memory.ts';
-import { dashboardSchema, intelligenceSchema, secretsSchema } from './schema-outside.ts';
+import { dashboardSchema, secretsSchema } from './schema-outside.ts';
 import { pluginsSectionSchema } from './schema-plugins.ts';
 import { proxySchema } from './schema-proxy.ts';
 import { telemetrySchema } from './schema-telemetry.ts';
@@ -220,10 +214,10 @@ const audit = buildSection(
 );
 
 /**
- * The whole of `service.yaml`. Its type, validation, defaults, editor schema and reference page derive from this
- * schema.
+ * `service.yaml` without the sections of features, which `buildConfigSchema` adds. Type, validation, defaults, editor
+ * schema and reference page derive from it.
  */
-export const configSchema = buildSection(
+export const spineSchema = buildSection(
   {
     version: Type.Literal('v1alpha1', {
       type: 'string',
@@ -336,25 +330,9 @@ export const configSchema = buildSection(
         default: {},
       },
     ),
-    approvals: approvalsSchema,
-    memory: memorySectionSchema,
     secrets: secretsSchema,
-    capability_tokens: capabilityTokensSchema,
-    alerts: buildSection(
-      {
-        rules: Type.Array(alertRuleSchema, {
-          maxItems: 500,
-          default: [],
-          description: 'Rules. More can be saved over the API and in the console.',
-        }),
-        channels: Type.Array(alertChannelSchema, { maxItems: 100, default: [], description: 'Channels.' }),
-      },
-      { description: 'Alert rules, and the channels that receive alerts.', default: {} },
-    ),
     proxy: proxySchema,
     mcp: mcpSchema,
-    cost: costSchema,
-    intelligence: intelligenceSchema,
     dashboard: dashboardSchema,
     telemetry: telemetrySchema,
     log: logSchema,
@@ -375,8 +353,12 @@ export interface ConfigOrigin {
   readonly base_dir: string;
 }
 
+/** The settings of features, by section. Each feature declares its own next to their schema (`declare module`). */
+// biome-ignore lint/suspicious/noEmptyInterface: features add the members, and a type alias cannot be merged.
+export interface FeatureSections {}
+
 /** The configuration as written in its file, validated and filled with defaults. */
-export type WrittenConfig = Static<typeof configSchema>;
+export type WrittenConfig = Static<typeof spineSchema> & FeatureSections;
 
 /** The complete configuration. Its paths of files and folders are absolute. */
 export type Config = Omit<WrittenConfig, 'policy'> & {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadConfig } from '../policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 
 test('a long text is tested against its pattern too, and a longer one is refused', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'long-text-'));

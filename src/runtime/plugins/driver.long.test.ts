@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
-import { loadConfig } from '../policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import { loadConfiguredPlugins } from '../policies/load-policy.ts';
 import { openDriver } from './driver.ts';
 import { assertAdmitted, findDriver } from './driver-file.ts';

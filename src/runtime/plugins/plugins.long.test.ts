@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { expectRows } from '../../core/testing/expect-rows.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import type { Config } from '../config/index.ts';
 import { loadConfiguredPolicy, reloadConfiguredPolicy } from '../policies/load.ts';
-import { loadConfig } from '../policies/load-config.ts';
 import { loadConfiguredPlugins, loadPolicy } from '../policies/load-policy.ts';
 import { validateConfiguration } from '../policies/validate.ts';
 import { findBrokenPlugins } from './excluded-plugins.ts';
@@ -332,35 +332,35 @@ test('validate says no where one is left out, and a start reports it and continu
     { 'plugins/a.mjs': 'throw new Error("no luck");' },
     `${SETTINGS}detection: {detectors: {acme.ticket: {severity: high}}}\n`,
   );
-  const validation = await validateConfiguration({ path: null, cwd: dir, env: {} });
+  const validation = await validateConfiguration({ path: null, cwd: dir, env: {} }, loadConfig);
   assert.equal(validation.valid, false);
   assert.match(JSON.stringify(validation.problems), /no luck/);
   const made = await loadPolicy(await loadTestConfig(dir));
   assert.ok(made.ok, 'a setting of a detector that is left out stops no start');
   assert.match(JSON.stringify(made.warnings), /no luck.*left out/);
   writeFileSync(join(dir, 'plugins/a.mjs'), GOOD);
-  const mended = await validateConfiguration({ path: null, cwd: dir, env: {} });
+  const mended = await validateConfiguration({ path: null, cwd: dir, env: {} }, loadConfig);
   assert.deepEqual([mended.valid, mended.counts?.plugins, mended.counts?.patterns], [true, 1, 1]);
 });
 
 test('a reload refuses to lose a plug-in that breaks, and removes one that is no longer named', async () => {
   const dir = createFolder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': OTHER });
   const request = { path: null, cwd: dir, env: {} };
-  const running = await loadConfiguredPolicy(request);
+  const running = await loadConfiguredPolicy(request, loadConfig);
   assert.ok(running.ok);
   writeFileSync(join(dir, 'plugins/a.mjs'), 'throw new Error("no luck");');
-  const broken = await reloadConfiguredPolicy(request, running.config, running);
+  const broken = await reloadConfiguredPolicy(request, loadConfig, running.config, running);
   assert.ok(!broken.ok);
   assert.match(JSON.stringify(broken.problems), /no luck/);
   rmSync(join(dir, 'plugins/a.mjs'));
-  const away = await reloadConfiguredPolicy(request, running.config, running);
+  const away = await reloadConfiguredPolicy(request, loadConfig, running.config, running);
   assert.ok(away.ok, JSON.stringify(away));
   assert.deepEqual(away.policy.detection.patterns, []);
   rmSync(join(dir, 'plugins/b.mjs'));
-  const gone = await reloadConfiguredPolicy(request, running.config, running);
+  const gone = await reloadConfiguredPolicy(request, loadConfig, running.config, running);
   assert.ok(!gone.ok, 'a folder that is empty all at once was hardly meant');
   writeFileSync(join(dir, 'service.yaml'), '{}');
-  assert.ok((await reloadConfiguredPolicy(request, running.config, running)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, loadConfig, running.config, running)).ok);
 });
 
 test('one that was left out before may stay so', async () => {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../core/schema.ts';
 import type { Json } from '../../core/types/index.ts';
 import { adaptersSchema, dialectsSchema, plugNameSchema as name } from '../adapters/schema.ts';
-import { configSchema } from '../config/index.ts';
+import { spineSchema } from '../config/index.ts';
 
 const TEMPLATES_MAX = 100;
 const DRIVERS_MAX = 20;
@@ -25,7 +25,7 @@ export const pluginSchema = Type.Object(
       'x-expects': 'must be a version of three numbers, such as `1.0.0`',
     }),
     description: Type.Optional(sentence),
-    detectors: Type.Optional(configSchema.properties.detection.properties.patterns),
+    detectors: Type.Optional(spineSchema.properties.detection.properties.patterns),
     templates: Type.Optional(
       Type.Array(
         Type.Object(

@@ -2,11 +2,18 @@ import { basename, resolve } from 'node:path';
 import { compilePolicy } from '../../core/policy/compile/index.ts';
 import { DOCUMENT_KINDS } from '../../core/policy/schemas.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { type Config, configSchema } from '../config/index.ts';
-import { type ConfigRequest, loadConfig } from './load-config.ts';
+import type { Config } from '../config/index.ts';
+import type { ConfigSchema } from '../config/schema-types.ts';
+import type { ConfigRequest, LoadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
 import { overlayDocuments } from './overlay.ts';
 import { readDocuments } from './read-documents.ts';
+
+/** The configuration as this program reads it. */
+export interface ConfigReader {
+  readonly loadConfig: LoadConfig;
+  readonly configSchema: ConfigSchema;
+}
 
 /**
  * Compiles the policy that would be active with a file. A whole configuration replaces the active one.
@@ -16,11 +23,12 @@ export async function loadCandidate(
   file: string,
   config: Config,
   { env, cwd }: Pick<ConfigRequest, 'env' | 'cwd'>,
+  { loadConfig, configSchema }: ConfigReader,
 ): Promise<PolicyResult> {
   const path = resolve(cwd ?? process.cwd(), file);
   const { documents, problems } = await readDocuments([{ path, label: file }]);
   if (problems.length > 0) return { ok: false, problems, warnings: [] };
-  if (documents.length === 1 && isConfiguration(documents[0]!.value, file)) {
+  if (documents.length === 1 && isConfiguration(documents[0]!.value, file, configSchema)) {
     const read = await loadConfig({ path: file, env, ...(cwd !== undefined && { cwd }) });
     return read.ok ? loadPolicy(read.config) : { ok: false, problems: read.problems, warnings: [] };
   }
@@ -45,11 +53,11 @@ const NO_DETECTION = { detectors: {}, patterns: [], allowlist: [], example_value
  * Returns whether a file is a configuration. Both kinds of file can contain rules, so the file name or a key
  * that no document has decides.
  */
-function isConfiguration(value: unknown, file: string): boolean {
+function isConfiguration(value: unknown, file: string, { properties = {} }: ConfigSchema): boolean {
   if (/^service\.ya?ml$/.test(basename(file))) return true;
   if (typeof value !== 'object' || value === null) return false;
   const ofDocuments = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as string[]);
   return Object.keys(value).some(
-    (key) => key !== 'version' && key in configSchema.properties && !ofDocuments.includes(key),
+    (key) => key !== 'version' && key in properties && !ofDocuments.includes(key),
   );
 }

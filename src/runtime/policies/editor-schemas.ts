@@ -1,6 +1,5 @@
 import { buildDocumentSchema, DOCUMENT_KINDS, ruleSchema } from '../../core/policy/schemas.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
-import { configSchema } from '../config/schema.ts';
 import type { ConfigSchema, KeyRequirement } from '../config/schema-types.ts';
 import { manifestSchema } from '../packages/manifest-schema.ts';
 
@@ -21,8 +20,10 @@ const WHOLE_REFERENCE = { type: 'string', pattern: `^${NAMED}$` } as const;
 /**
  * Returns the schema of `service.yaml` and of each kind of v1alpha1 document, as the folder `schemas/` contains
  * them.
+ *
+ * @param configSchema - the schema of `service.yaml`
  */
-export function buildEditorSchemas(): readonly SchemaFile[] {
+export function buildEditorSchemas(configSchema: ConfigSchema): readonly SchemaFile[] {
   const service = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of the service',

@@ -8,12 +8,13 @@ import { findSecretNames, type ReferenceSources } from '../config/interpolate.ts
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
 import { parseConfigValue } from '../config/parse-config-value.ts';
 import { findPlainAddresses } from '../config/plain-addresses.ts';
-import { addPrices } from '../config/price-file.ts';
 import type { PathStep } from '../config/problem-path.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
 import { type MappingRead, readMapping } from '../config/read-mapping.ts';
 import { checkRequirements } from '../config/requirements.ts';
-import { type Config, type ConfigOrigin, configSchema, type WrittenConfig } from '../config/schema.ts';
+import type { Config, ConfigOrigin, WrittenConfig } from '../config/schema.ts';
+import type { ConfigSchema } from '../config/schema-types.ts';
+import { type AnyConfigSection, buildConfigSchema } from '../config/sections.ts';
 import type { SecretReading } from '../secrets/references.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,29 +32,48 @@ export interface ConfigRequest {
   /**
    * The handling of secrets. With `read` (default), the values of `${secret:name}` are read from the backend.
    * With `leave`, such references, and unset variables of credentials, stay as they are written, so that a
-   * caller that needs no secrets does not wait. With `decide`, only the sections that call model providers and
-   * send alerts stay as they are written, for a caller that only decides.
+   * caller that needs no secrets does not wait. With `decide`, only the sections whose credentials no decision uses
+   * stay as they are written, for a caller that only decides.
    */
   readonly secrets?: 'read' | 'leave' | 'decide';
 }
 
 /** All problems have level `error`, all warnings `warning`. */
 export type ConfigResult = (
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly DocumentProblem[] }
+  | ConfigRead
   | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
 ) & {
   /** The secrets that were read, for the audit log. */
   readonly secret_readings: readonly SecretReading[];
 };
 
+/** A valid configuration. */
+export interface ConfigRead {
+  readonly ok: true;
+  readonly config: Config;
+  readonly warnings: readonly DocumentProblem[];
+  /** The schema of the whole configuration. */
+  readonly schema: ConfigSchema;
+  /** The files that were read: the configuration, and those that its sections name. Absolute. */
+  readonly files: readonly string[];
+}
+
 /** The default name of the configuration file, and the accepted alternative. */
 export const CONFIGURATION_NAMES = ['service.yaml', 'service.yml'] as const;
+
+/** Reads and checks the configuration of this program. */
+export type LoadConfig = (request: ConfigRequest) => Promise<ConfigResult>;
 
 /**
  * Reads and checks the configuration. Never throws for the content of a file: every problem is in the result,
  * with its file, path and line. Without a file the defaults apply, and no parser is loaded.
+ *
+ * @param sections - the sections that features have; any other is an unknown key
  */
-export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> {
+export async function loadConfigWith(
+  request: ConfigRequest,
+  sections: readonly AnyConfigSection[],
+): Promise<ConfigResult> {
   const cwd = request.cwd ?? process.cwd();
   const requested = request.path ?? (request.env.SERVICE_CONFIG || null);
   const found = requested ?? (await findFile(cwd, request.env));
@@ -63,9 +83,23 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
       : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
   const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
   if (written !== null && !written.ok) return { ...written, secret_readings: [] };
-  const { sources, readings } = await getSources(written?.value, origin, request);
-  const settled = parseWrittenConfig(written, origin, request, sources);
-  return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
+  const { sources, readings } = await getSources(written?.value, origin, request, sections);
+  const settled = parseWrittenConfig({ written, origin, request, sources, sections });
+  return { ...(settled.ok ? await addSectionFiles(settled, sections) : settled), secret_readings: readings };
+}
+
+type Settled = ConfigRead | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+
+async function addSectionFiles(read: ConfigRead, sections: readonly AnyConfigSection[]): Promise<Settled> {
+  let { config, files } = read;
+  for (const { name, readFiles } of sections) {
+    const added = await readFiles?.(config[name]);
+    if (added === undefined) continue;
+    if (!added.ok) return added;
+    config = { ...config, [name]: added.settings };
+    files = [...files, ...added.files];
+  }
+  return { ...read, config, files };
 }
 
 /**
@@ -76,9 +110,11 @@ async function getSources(
   written: unknown,
   origin: ConfigOrigin,
   { env, secrets }: ConfigRequest,
+  features: readonly AnyConfigSection[],
 ): Promise<{ sources: ReferenceSources; readings: readonly SecretReading[] }> {
   if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
-  const leftSections = secrets === 'decide' ? NOT_TO_DECIDE : [];
+  const unused = features.filter((each) => each.is_unused_by_decisions).map(({ name }): string => name);
+  const leftSections = secrets === 'decide' ? ['proxy', ...unused] : [];
   const names = listSecretNames(written, leftSections);
   if (names.size === 0)
     return { sources: { env, secrets: new Map(), left_sections: leftSections }, readings: [] };
@@ -86,9 +122,6 @@ async function getSources(
   const { reads, readings } = await readReferences([...names], written as object, origin, env);
   return { sources: { env, secrets: reads, left_sections: leftSections }, readings };
 }
-
-/** The sections whose credentials no decision uses. */
-const NOT_TO_DECIDE = ['proxy', 'alerts'];
 
 /** Returns the names of the referenced secrets, except in the sections that are left. */
 function listSecretNames(written: unknown, leftSections: readonly string[]): ReadonlySet<string> {
@@ -123,17 +156,20 @@ async function findFile(cwd: string, env: Environment): Promise<string | null> {
   return null;
 }
 
-function parseWrittenConfig(
-  written: (MappingRead & { ok: true }) | null,
-  origin: ConfigOrigin,
-  request: ConfigRequest,
-  sources: ReferenceSources,
-):
-  | Omit<ConfigResult & { ok: true }, 'secret_readings'>
-  | Omit<ConfigResult & { ok: false }, 'secret_readings'> {
-  const { label } = origin;
+interface WrittenParts {
+  /** `null` without a file. */
+  readonly written: (MappingRead & { ok: true }) | null;
+  readonly origin: ConfigOrigin;
+  readonly request: ConfigRequest;
+  readonly sources: ReferenceSources;
+  readonly sections: readonly AnyConfigSection[];
+}
+
+function parseWrittenConfig({ written, origin, request, sources, sections }: WrittenParts): Settled {
+  const { label, file } = origin;
+  const schema = buildConfigSchema(sections);
   const lineOf = (steps: readonly PathStep[]): number | undefined => written?.lineOf(steps);
-  const settled = parseConfigValue(written?.value ?? {}, configSchema, sources);
+  const settled = parseConfigValue(written?.value ?? {}, schema, sources);
   const overridden = applyOverrides(settled.value, request.overrides ?? {});
   const problems = settled.problems.map((p) =>
     buildConfigProblem(label, p.steps, p.message, lineOf(p.steps)),
@@ -141,21 +177,30 @@ function parseWrittenConfig(
   if (problems.length + overridden.problems.length > 0) {
     return { ok: false, problems: [...overridden.problems, ...problems] };
   }
-  const config = finishConfig(overridden.value as WrittenConfig, origin);
-  const unmet = checkRequirements(config).map((p) =>
+  const config = finishConfig(overridden.value as WrittenConfig, origin, sections);
+  const unmet = checkRequirements(config, sections).map((p) =>
     buildConfigProblem(label, p.steps, p.message, lineOf(p.steps)),
   );
   if (unmet.length > 0) return { ok: false, problems: unmet };
   return {
     ok: true,
     config,
-    warnings: findPlainAddresses(config, lineOf),
+    warnings: findPlainAddresses(config, sections, lineOf),
+    schema,
+    files: file === null ? [] : [file],
   };
 }
 
 /** Makes file paths absolute, and computes the settings that depend on other keys. */
-function finishConfig(written: WrittenConfig, origin: ConfigOrigin): Config {
+function finishConfig(
+  written: WrittenConfig,
+  origin: ConfigOrigin,
+  sections: readonly AnyConfigSection[],
+): Config {
   const absolute = (name: string): string => resolve(origin.base_dir, name);
+  const resolved = sections.flatMap(({ name, resolvePaths }) =>
+    resolvePaths === undefined ? [] : [[name, resolvePaths(written[name], absolute)] as const],
+  );
   const { jwt } = written.auth;
   const files = jwt === null ? {} : resolveFiles(jwt, absolute);
   return {
@@ -167,23 +212,10 @@ function finishConfig(written: WrittenConfig, origin: ConfigOrigin): Config {
     },
     scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
     auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
-    cost: withAbsolute(written.cost, absolute),
-    alerts: {
-      ...written.alerts,
-      channels: written.alerts.channels.map((channel) =>
-        channel.type === 'file' ? { ...channel, path: absolute(channel.path) } : channel,
-      ),
-    },
+    ...Object.fromEntries(resolved),
     state_dir: resolveStateDir(absolute(written.state_dir)),
     origin,
   };
-}
-
-function withAbsolute(
-  cost: WrittenConfig['cost'],
-  absolute: (name: string) => string,
-): WrittenConfig['cost'] {
-  return cost.price_file === undefined ? cost : { ...cost, price_file: absolute(cost.price_file) };
 }
 
 function resolveFiles(

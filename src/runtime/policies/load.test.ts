@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DETECTION } from '../../core/testing/policies.ts';
+import { loadConfig } from '../../server/load-config.ts';
 import { formatProblem } from '../config/index.ts';
 import { type LoadResult, loadConfiguredPolicy, reloadConfiguredPolicy } from './load.ts';
-import { loadConfig } from './load-config.ts';
 import { validateConfiguration } from './validate.ts';
 
 let root = '';
@@ -28,7 +28,8 @@ async function createFolder(files: Files): Promise<string> {
   return dir;
 }
 
-const loadIn = (cwd: string): Promise<LoadResult> => loadConfiguredPolicy({ path: null, cwd, env: {} });
+const loadIn = (cwd: string): Promise<LoadResult> =>
+  loadConfiguredPolicy({ path: null, cwd, env: {} }, loadConfig);
 const report = (problems: readonly Parameters<typeof formatProblem>[0][]): string[] =>
   problems.map(formatProblem);
 
@@ -67,7 +68,7 @@ test('inline rules come first, then tenants, then documents in the order of thei
     'schemas/m.yaml',
   ]);
   assert.deepEqual(result.warnings, []);
-  assert.deepEqual(await validateConfiguration({ path: null, cwd: dir, env: {} }), {
+  assert.deepEqual(await validateConfiguration({ path: null, cwd: dir, env: {} }, loadConfig), {
     valid: true,
     config_file: 'service.yaml',
     files: result.files,
@@ -93,7 +94,10 @@ test('a list of values is counted, and warned about where it has expired or its 
   const dir = await createFolder({
     'service.yaml': `detection:\n  allowlist:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
   });
-  const { valid, counts, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} });
+  const { valid, counts, warnings } = await validateConfiguration(
+    { path: null, cwd: dir, env: {} },
+    loadConfig,
+  );
   assert.deepEqual([valid, counts?.allowlist, counts?.patterns], [true, 2, 0]);
   const [expired, keyless, ...more] = report(warnings);
   assert.match(expired ?? '', /^service\.yaml:3: `detection\.allowlist\[0\]` has expired/);
@@ -229,7 +233,7 @@ test('a contract with private tags alone is reported, and others are not', async
   const dir = await createFolder({
     'contracts/all.yaml': `version: v1alpha1\ncontracts: [${contracts.join(', ')}]\n`,
   });
-  const { valid, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} });
+  const { valid, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} }, loadConfig);
   assert.ok(valid);
   assert.deepEqual(report(warnings), [
     'contracts/all.yaml:2: contracts[0]: The contract of `mail` emits source tags only, so they mark the session and do not limit the result. To limit it, add the tags that it may carry.',
@@ -239,19 +243,19 @@ test('a contract with private tags alone is reported, and others are not', async
 test('a reload is refused while the configuration file is gone, also one that came later', async () => {
   const dir = await createFolder({});
   const request = { path: null, cwd: dir, env: {} };
-  const started = await loadConfiguredPolicy(request);
+  const started = await loadConfiguredPolicy(request, loadConfig);
   assert.ok(started.ok);
-  assert.ok((await reloadConfiguredPolicy(request, started.config, started)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, loadConfig, started.config, started)).ok);
   await writeFile(join(dir, 'service.yaml'), `policies: [${rule('one')}]\n`);
-  const next = await reloadConfiguredPolicy(request, started.config, started);
+  const next = await reloadConfiguredPolicy(request, loadConfig, started.config, started);
   assert.ok(next.ok);
   await rm(join(dir, 'service.yaml'));
-  const refused = await reloadConfiguredPolicy(request, started.config, next);
+  const refused = await reloadConfiguredPolicy(request, loadConfig, started.config, next);
   assert.deepEqual(report(refused.ok ? [] : refused.problems), [
     'service.yaml: `service.yaml` is gone; put it back, or start the service again without it.',
   ]);
   await writeFile(join(dir, 'service.yml'), `policies: [${rule('two')}]\n`);
-  assert.ok((await reloadConfiguredPolicy(request, started.config, next)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, loadConfig, started.config, next)).ok);
 });
 
 test('a reload is refused while all files of a pattern are gone, and one of several may go', async () => {
@@ -261,37 +265,37 @@ test('a reload is refused while all files of a pattern are gone, and one of seve
     'policies/b.yaml': `policy: ${rule('b')}`,
   });
   const request = { path: null, cwd: dir, env: {} };
-  const started = await loadConfiguredPolicy(request);
+  const started = await loadConfiguredPolicy(request, loadConfig);
   assert.ok(started.ok);
   await rm(join(dir, 'policies/b.yaml'));
-  const fewer = await reloadConfiguredPolicy(request, started.config, started);
+  const fewer = await reloadConfiguredPolicy(request, loadConfig, started.config, started);
   assert.deepEqual(fewer.ok && fewer.policy.rules.map(({ name }) => name), ['a']);
   await rm(join(dir, 'policies'), { recursive: true });
-  const refused = await reloadConfiguredPolicy(request, started.config, started);
+  const refused = await reloadConfiguredPolicy(request, loadConfig, started.config, started);
   assert.deepEqual(report(refused.ok ? [] : refused.problems), [
     'service.yaml: `paths.policy_files[0]` finds no file any more, and there were some in `policies/*.yaml`; put one back, change `paths`, or start the service again.',
   ]);
   await writeFile(join(dir, 'service.yaml'), 'paths: {policy_files: []}');
-  assert.ok((await reloadConfiguredPolicy(request, started.config, started)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, loadConfig, started.config, started)).ok);
 });
 
 test('a reload is whole or says why not, and says what waits for a restart', async () => {
   const dir = await createFolder({ 'service.yaml': `server: {port: 1}\npolicies: [${rule('a')}]` });
   const request = { path: null, cwd: dir, env: {} };
-  const started = await loadConfiguredPolicy(request);
+  const started = await loadConfiguredPolicy(request, loadConfig);
   assert.ok(started.ok);
-  const same = await reloadConfiguredPolicy(request, started.config, started);
+  const same = await reloadConfiguredPolicy(request, loadConfig, started.config, started);
   assert.ok(same.ok);
   assert.deepEqual([same.policy.hash, same.warnings], [started.policy.hash, []]);
   await writeFile(join(dir, 'service.yaml'), `policies: [${rule('a', ', acton: x')}]\nserver: {prot: 2}`);
-  const refused = await reloadConfiguredPolicy(request, started.config, started);
+  const refused = await reloadConfiguredPolicy(request, loadConfig, started.config, started);
   assert.ok(!refused.ok);
   assert.equal(refused.problems.length, 1);
   await writeFile(
     join(dir, 'service.yaml'),
     `server: {port: 2, cors_origins: ["*"]}\npolicies: [${rule('b')}]\nscan: {depth_max: 9, file_roots: [x]}\nauth: {required: true}\nstate_dir: other\nproxy: {target: "http://t"}\ntenants: {t: {}}`,
   );
-  const next = await reloadConfiguredPolicy(request, started.config, started);
+  const next = await reloadConfiguredPolicy(request, loadConfig, started.config, started);
   assert.ok(next.ok, JSON.stringify(next));
   assert.notEqual(next.policy.hash, started.policy.hash);
   assert.equal(next.policy.limits.depth_max, 9);
@@ -303,18 +307,21 @@ test('a reload is whole or says why not, and says what waits for a restart', asy
 
 test('what is not valid has no counts', async () => {
   const dir = await createFolder({ 'service.yaml': 'policies: [1]' });
-  const wrong = await validateConfiguration({ path: null, cwd: dir, env: {} });
+  const wrong = await validateConfiguration({ path: null, cwd: dir, env: {} }, loadConfig);
   assert.deepEqual(
     [wrong.valid, wrong.counts, wrong.policy_hash, wrong.config_file],
     [false, null, null, 'service.yaml'],
   );
   assert.equal(wrong.problems.length, 1);
-  const missing = await validateConfiguration({ path: 'gone.yaml', cwd: dir, env: {} });
+  const missing = await validateConfiguration({ path: 'gone.yaml', cwd: dir, env: {} }, loadConfig);
   assert.deepEqual(
     [missing.valid, missing.config_file, report(missing.problems)],
     [false, 'gone.yaml', ['gone.yaml: `gone.yaml` does not exist.']],
   );
-  const nothing = await validateConfiguration({ path: null, cwd: await createFolder({}), env: {} });
+  const nothing = await validateConfiguration(
+    { path: null, cwd: await createFolder({}), env: {} },
+    loadConfig,
+  );
   assert.deepEqual([nothing.valid, nothing.config_file, nothing.counts?.rules], [true, null, 0]);
 });
 

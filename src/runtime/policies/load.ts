@@ -4,7 +4,7 @@ import { buildConfigProblem } from '../config/problem-text.ts';
 import { findBrokenPlugins } from '../plugins/excluded-plugins.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
-import { type ConfigRequest, loadConfig } from './load-config.ts';
+import type { ConfigRequest, LoadConfig } from './load-config.ts';
 import { loadPolicy, type PatternMatches } from './load-policy.ts';
 import { findRestartKeys } from './restart-keys.ts';
 
@@ -35,7 +35,11 @@ export type LoadResult = (
  *
  * @param stateDir - the state folder in use, which a changed configuration does not move
  */
-export async function loadConfiguredPolicy(request: ConfigRequest, stateDir?: string): Promise<LoadResult> {
+export async function loadConfiguredPolicy(
+  request: ConfigRequest,
+  loadConfig: LoadConfig,
+  stateDir?: string,
+): Promise<LoadResult> {
   const read = await loadConfig(request);
   const { secret_readings } = read;
   if (!read.ok) return { ok: false, problems: read.problems, warnings: [], secret_readings };
@@ -62,10 +66,11 @@ export interface ActivePolicy {
  */
 export async function reloadConfiguredPolicy(
   request: ConfigRequest,
+  loadConfig: LoadConfig,
   started: Config,
   running: ActivePolicy,
 ): Promise<LoadResult> {
-  const next = await loadConfiguredPolicy(request, started.state_dir);
+  const next = await loadConfiguredPolicy(request, loadConfig, started.state_dir);
   if (!next.ok) return next;
   const problems = [...findGoneFiles(running, next), ...findBrokenPlugins(running.plugins, next.plugins)];
   const { warnings, secret_readings } = next;

@@ -1,7 +1,7 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { listExcludedProblems } from '../plugins/excluded-plugins.ts';
 import { findFingerprintProblem } from './fingerprints.ts';
-import { type ConfigRequest, loadConfig } from './load-config.ts';
+import type { ConfigRequest, LoadConfig } from './load-config.ts';
 import { loadPolicy } from './load-policy.ts';
 import { findPolicyWarnings } from './policy-warnings.ts';
 
@@ -36,7 +36,10 @@ export interface Validation {
 }
 
 /** Checks a configuration and every document that it names, without starting a service. */
-export async function validateConfiguration(request: ConfigRequest): Promise<Validation> {
+export async function validateConfiguration(
+  request: ConfigRequest,
+  loadConfig: LoadConfig,
+): Promise<Validation> {
   const nothing = {
     valid: false,
     config_file: null,

@@ -5,7 +5,6 @@ import { DECISIONS } from '../../../core/types/index.ts';
 import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -18,6 +17,7 @@ import {
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/journal-record.ts';
 import type { RetiredReport } from '../../../runtime/audit/verify-report.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface VerifyOptions {
   readonly dir?: string;

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatTable } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface ShowOptions {
   readonly changed?: true;
@@ -41,8 +41,9 @@ async function printConfiguration(
   terminal: Terminal,
 ): Promise<void> {
   const { listSettings } = await import('../../../runtime/config/effective.ts');
+  const { configSchema } = await import('../../../server/load-config.ts');
   const active = await loadCliConfig(terminal, options.config, 'leave');
-  const settings = (await listSettings(active)).filter(
+  const settings = (await listSettings(active, configSchema)).filter(
     (each) =>
       (path === undefined || each.path === path || each.path.startsWith(`${path}.`)) &&
       (!options.changed || each.source !== 'default'),

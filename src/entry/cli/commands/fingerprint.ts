@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -12,6 +11,7 @@ import {
 } from '../../../operations/cli-kit/terminal.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import type { AllowableValue } from '../../../runtime/policies/allow-value.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { readBounded } from '../read-bounded.ts';
 
 interface AddOptions {

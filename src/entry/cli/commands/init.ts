@@ -114,11 +114,11 @@ function printKeyHint({ api_key_env }: IntelligenceAnswer, folder: string, termi
 async function checkNewConfiguration(configuration: string, terminal: Terminal): Promise<void> {
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
-  const { problems } = await validateConfiguration({
-    path: configuration,
-    env: terminal.env,
-    cwd: terminal.cwd,
-  });
+  const { loadConfig } = await import('../../../server/load-config.ts');
+  const { problems } = await validateConfiguration(
+    { path: configuration, env: terminal.env, cwd: terminal.cwd },
+    loadConfig,
+  );
   if (problems.length === 0) return;
   printNotice(terminal, '');
   throw new CommandFailure(EXIT.no, 'invalid', 'What is there now is not valid:', {

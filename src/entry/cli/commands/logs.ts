@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, parseWholeNumber } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -14,6 +13,7 @@ import type { AuditEvent, AuditFilter } from '../../../runtime/audit/types.ts';
 import { findEventPage, findNewestEvents } from '../find-events.ts';
 import { followEvents } from '../follow-events.ts';
 import { formatEventDetail, formatEventLine } from '../format-event.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { askConsent, type Consent } from '../../../operations/cli-kit/consent.ts';
 import { formatCount, formatTable } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -13,6 +12,7 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { Plugin, PluginReport } from '../../../runtime/plugins/types.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { type Answer, runSelectedOperation } from '../run-operation.ts';
 
 interface TrustOptions extends Consent {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatTable } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { type AddOptions, addSkill, buildConsentOptions, buildPluginOption } from '../skills/add.ts';
 import { type RemoveOptions, removeSkill } from '../skills/remove.ts';
 import { type SearchOptions, searchSkills } from '../skills/search.ts';

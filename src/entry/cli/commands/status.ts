@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -11,6 +10,7 @@ import {
 } from '../../../operations/cli-kit/terminal.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import type { ServiceStatus } from '../../../server/service.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface StatusOptions {
   readonly config?: string;

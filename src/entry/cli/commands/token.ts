@@ -1,6 +1,5 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import {
   addExamples,
   buildConfigOption,
@@ -10,6 +9,7 @@ import {
 import { printJson, printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { TokenKind } from '../../../runtime/access/tokens.ts';
 import { OPERATOR_PERMISSIONS, PERMISSIONS } from '../../../runtime/config/permissions.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface TokenOptions {
   readonly config?: string;

@@ -37,8 +37,9 @@ interface ValidateOptions {
 
 async function runValidation(options: ValidateOptions, terminal: Terminal): Promise<void> {
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
+  const { loadConfig } = await import('../../../server/load-config.ts');
   const { env, cwd } = terminal;
-  const validation = await validateConfiguration({ path: options.config ?? null, env, cwd });
+  const validation = await validateConfiguration({ path: options.config ?? null, env, cwd }, loadConfig);
   if (options.json) printJson(terminal, validation);
   else await printValidation(validation, terminal);
   if (!validation.valid) terminal.exit_code = EXIT.no;

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -12,6 +11,7 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import { findNewestEvents } from '../find-events.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { runSelectedOperation } from '../run-operation.ts';
 
 interface WrongOptions {

@@ -15,7 +15,7 @@ import type { LocalRuntime } from '../../../operations/runtime.ts';
 import { StartFailure } from '../../../platform/failure.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { loadConfig } from '../../../runtime/policies/load-config.ts';
+import { loadConfig } from '../../../server/load-config.ts';
 import { openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 import { SocketFailure } from '../../../server/socket-failure.ts';

@@ -1,10 +1,10 @@
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { formatProblem } from '../../../runtime/config/index.ts';
 import { loadPolicy } from '../../../runtime/policies/index.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { judgePastCalls, type PastReport } from './judge-past-calls.ts';
 
 /**

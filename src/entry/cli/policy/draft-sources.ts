@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Json, JsonObject } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { HttpFailure, openHttpClient } from '../../../platform/net/http-client.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
@@ -12,6 +11,7 @@ import {
   buildNamedTool,
   type ToolDescription,
 } from '../../../runtime/policies/contract-draft/tool-description.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import type { Input } from '../run-operation.ts';
 import { type Answer, openOperationSession, runSelectedOperation } from '../run-operation.ts';
 

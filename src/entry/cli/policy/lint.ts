@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -11,6 +10,7 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { LintReport } from '../../../runtime/policies/lint.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface LintOptions {
   readonly strict?: true;

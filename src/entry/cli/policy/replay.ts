@@ -3,7 +3,6 @@ import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/r
 import type { DocumentProblem } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatTable } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -16,6 +15,7 @@ import {
 import { getPackageVersion } from '../../../platform/version.ts';
 import { compareByChanges, formatReplay } from '../../../runtime/policies/format-replay.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface ReplayOptions {
   readonly with: string;
@@ -56,12 +56,13 @@ export function definePolicyReplay(parent: Command, terminal: Terminal): void {
 
 async function runReplay(options: ReplayOptions, terminal: Terminal): Promise<void> {
   const config = await loadCliConfig(terminal, options.config);
-  const [{ loadCandidate }, { replayJournal }, { openLocalRuntime }] = await Promise.all([
+  const [{ loadCandidate }, { replayJournal }, reader, { openLocalRuntime }] = await Promise.all([
     import('../../../runtime/policies/candidate.ts'),
     import('../../../runtime/policies/replay.ts'),
+    import('../../../server/load-config.ts'),
     import('../../../server/local.ts'),
   ]);
-  const next = await loadCandidate(options.with, config, terminal);
+  const next = await loadCandidate(options.with, config, terminal, reader);
   if (!next.ok) throw await buildInvalidPolicyFailure(options.with, next.problems);
   const runtime = await openLocalRuntime(config, getPackageVersion());
   try {

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { DocumentProblem } from '../../../core/types/index.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import {
   escapeControls,
@@ -14,6 +13,7 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface TestOptions {
   readonly config?: string;

@@ -1,4 +1,5 @@
 import { buildEditorSchemas } from '../../../runtime/policies/editor-schemas.ts';
+import { configSchema } from '../../../server/load-config.ts';
 import { buildConfigurationText, type IntelligenceAnswer } from './configuration.ts';
 import {
   CONTRACT_DOCUMENT,
@@ -33,7 +34,7 @@ export function buildScaffoldFiles(
 
 /** Returns the schemas that these files name in their first line. */
 function listSchemaFiles(files: readonly ScaffoldFile[]): ScaffoldFile[] {
-  return buildEditorSchemas()
+  return buildEditorSchemas(configSchema)
     .filter(({ name }) => files.some(({ text }) => text.includes(`schemas/${name}`)))
     .map(({ name, text }) => ({ path: `schemas/${name}`, text }));
 }

@@ -124,7 +124,7 @@ export async function findInstalledConfig(
   { env, cwd }: Terminal,
 ): Promise<Config | null> {
   const target = findTarget(agent, machine, scope);
-  const { loadConfig } = await import('../../../runtime/policies/load-config.ts');
+  const { loadConfig } = await import('../../../server/load-config.ts');
   const installed = await readInstalledHooks(agent.settings, target).catch(() => []);
   const installedPath = installed.flatMap(({ config_path }) => config_path ?? [])[0];
   const named =

@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { getProjectConfigFolder, getUserConfigFolder } from '../../../platform/files/user-folder.ts';
 import type { Config } from '../../../runtime/config/index.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { buildScaffoldFiles } from '../scaffold/files.ts';
 import type { ScaffoldFile } from '../scaffold/write.ts';
 import type { HookConfig, SetupOptions } from './agent-plan.ts';
@@ -53,8 +53,9 @@ async function checkConfiguration(
   { env, cwd }: Terminal,
 ): Promise<PlannedConfiguration> {
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
+  const { loadConfig } = await import('../../../server/load-config.ts');
   const { formatProblem } = await import('../../../runtime/config/index.ts');
-  const { problems } = await validateConfiguration({ path: file, env, cwd, secrets: 'leave' });
+  const { problems } = await validateConfiguration({ path: file, env, cwd, secrets: 'leave' }, loadConfig);
   if (problems.length === 0) return { file, state_dir: config.state_dir, missing: [] };
   throw new CommandFailure(
     EXIT.usage,

@@ -5,7 +5,6 @@ import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts'
 import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { askConsent } from '../../../operations/cli-kit/consent.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import {
   escapeControls,
   paintText,
@@ -15,6 +14,7 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { Diagnosis } from '../doctor/diagnose.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { writeMissingFiles } from '../scaffold/write.ts';
 import {
   type AgentPlan,

@@ -7,7 +7,6 @@ import type { Machine } from '../../../coding-agents/record/settings.ts';
 import { removeFolders } from '../../../coding-agents/setup/settings-file.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { askConsent } from '../../../operations/cli-kit/consent.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import {
   escapeControls,
   paintText,
@@ -17,6 +16,7 @@ import {
 } from '../../../operations/cli-kit/terminal.ts';
 import { getProjectConfigFolder } from '../../../platform/files/user-folder.ts';
 import { connectService } from '../../../server/socket-client.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import {
   type AgentPlan,
   applyPlan,

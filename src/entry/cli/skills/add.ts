@@ -2,10 +2,10 @@ import { Option } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { askConsent, type Consent } from '../../../operations/cli-kit/consent.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
 import type { OpenPlan, Skill, SkillPlan } from '../../../runtime/skills/index.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { formatLessStrictPlaces, printSkillPlan } from './print-plan.ts';
 
 export interface AddOptions extends Consent {

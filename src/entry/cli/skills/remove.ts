@@ -1,7 +1,7 @@
 import { askConsent, type Consent } from '../../../operations/cli-kit/consent.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { OpenPlan, SkillPlan } from '../../../runtime/skills/index.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 import { dropFileTexts } from './add.ts';
 import { printSkillPlan } from './print-plan.ts';
 

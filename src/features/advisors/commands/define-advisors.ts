@@ -56,28 +56,24 @@ async function runAutoConfig(
   const done = await runAdvisorCommand(question, options, terminal, ports, async (context, config) => {
     const { CONFIGURATION_NAMES } = await import('../../../runtime/policies/load-config.ts');
     const hasConfiguration = CONFIGURATION_NAMES.some((name) => existsSync(join(root, name)));
+    const projectConfig = await readProjectConfig(root, config, terminal, ports);
     return prepareAutoConfig(
-      { outline, has_configuration: hasConfiguration, config: await readProjectConfig(root, config) },
+      { outline, has_configuration: hasConfiguration, config: projectConfig },
       context,
     );
   });
   if (done !== null) await deliverArtifacts(done, root, options, terminal, ports);
 }
 
-/** Returns the configuration of the project, or the defaults in its folder. */
-async function readProjectConfig(root: string, own: Config): Promise<Config> {
+/** Returns the configuration of the project, or the defaults in its folder. @throws CommandFailure */
+async function readProjectConfig(
+  root: string,
+  own: Config,
+  terminal: Terminal,
+  { loadConfig }: CommandPorts,
+): Promise<Config> {
   if (own.origin.base_dir === root) return own;
-  const { loadConfig } = await import('../../../runtime/policies/load-config.ts');
-  const read = await loadConfig({ path: null, env: {}, cwd: root, secrets: 'leave' });
-  if (read.ok) return read.config;
-  throw new CommandFailure(
-    EXIT.usage,
-    'invalid_configuration',
-    'The configuration of the project is not valid.',
-    {
-      hint: 'Fix it, then check again with `customshouse validate`.',
-    },
-  );
+  return loadConfig({ ...terminal, env: {}, cwd: root }, undefined, 'leave');
 }
 
 /** Adds `intelligence recommend`. */

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { undoArtifacts } from '../artifact-files.ts';
@@ -26,7 +25,7 @@ export function defineIntelligence(command: Command, terminal: Terminal, ports: 
   defineComplianceAdvice(command, terminal, ports);
   defineIntegrate(command, terminal, ports);
   defineStatus(command, terminal, ports);
-  defineUndo(command, terminal);
+  defineUndo(command, terminal, ports);
   addExamples(command, [
     ['customshouse intelligence status --check', 'ask the model for one word'],
     ['customshouse intelligence recommend --since 7d', 'stage proposals'],
@@ -56,9 +55,9 @@ function defineStatus(parent: Command, terminal: Terminal, ports: CommandPorts):
 async function showStatus(
   { check, config: path, json }: StatusOptions,
   terminal: Terminal,
-  { probeModel }: CommandPorts,
+  { loadConfig, probeModel }: CommandPorts,
 ): Promise<void> {
-  const { intelligence } = await loadCliConfig(terminal, path, 'leave');
+  const { intelligence } = await loadConfig(terminal, path, 'leave');
   const { enabled, backend } = intelligence;
   const key = backend?.api_key_env;
   const status = {
@@ -89,7 +88,7 @@ async function showStatus(
   if (check && answered !== '') terminal.exit_code = EXIT.no;
 }
 
-function defineUndo(parent: Command, terminal: Terminal): void {
+function defineUndo(parent: Command, terminal: Terminal, ports: CommandPorts): void {
   const command = parent
     .command('undo')
     .summary('revert the last applied proposal')
@@ -98,15 +97,18 @@ function defineUndo(parent: Command, terminal: Terminal): void {
     )
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: { readonly config?: string; readonly json?: true }) => undoChange(options, terminal));
+    .action((options: { readonly config?: string; readonly json?: true }) =>
+      undoChange(options, terminal, ports),
+    );
   addExamples(command, [['customshouse intelligence undo', '']]);
 }
 
 async function undoChange(
   { config: path, json }: { readonly config?: string; readonly json?: true },
   terminal: Terminal,
+  { loadConfig }: CommandPorts,
 ): Promise<void> {
-  const { state_dir } = await loadCliConfig(terminal, path, 'leave');
+  const { state_dir } = await loadConfig(terminal, path, 'leave');
   const { root, restored, removed } = await convertArtifactFailure(undoArtifacts(state_dir));
   if (restored.length + removed.length === 0)
     throw new CommandFailure(EXIT.no, 'not_found', 'The files are already as they were before.');

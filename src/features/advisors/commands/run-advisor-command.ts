@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import type { AdvisorResult } from '../../../core/advisors/types.ts';
 import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { Context } from '../../../operations/operation.ts';
 import { buildOperatorCaller } from '../../../runtime/access/callers.ts';
@@ -34,10 +33,10 @@ export async function runAdvisorCommand(
   asked: ProposalQuestion,
   options: AdvisorOptions,
   terminal: Terminal,
-  { openRuntime }: CommandPorts,
+  { loadConfig, openRuntime }: CommandPorts,
   prepare: (context: Context, config: Config) => Promise<PreparedCall>,
 ): Promise<AnsweredQuestion | null> {
-  const config = await loadCliConfig(terminal, options.config, 'leave');
+  const config = await loadConfig(terminal, options.config, 'leave');
   // A prompt can be read before the layer is switched on.
   if (options.showPrompt !== true) {
     requireEnabled(config);

@@ -10,9 +10,9 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { parseConfigValue } from '../../../runtime/config/parse-config-value.ts';
-import { configSchema } from '../../../runtime/config/schema.ts';
 import { buildExamplePorts } from '../../../server/testing/examples.ts';
 import { type BudgetParts, openBudgets } from '../budgets.ts';
+import { costSection } from '../settings.ts';
 import type { BudgetNotice, ChargedCall, Costs } from '../types.ts';
 
 /** Noon UTC on a Saturday. */
@@ -20,12 +20,12 @@ export const TEST_NOW_MS = Date.UTC(2026, 10, 21, 12);
 
 /** Parses the section `cost` with the parser of the configuration. */
 export function parseCostSettings(written: object): Config['cost'] {
-  const { value, problems } = parseConfigValue({ cost: written }, configSchema, {
+  const { value, problems } = parseConfigValue(written, costSection.schema, {
     env: {},
     secrets: new Map(),
   });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  return (value as { cost: Config['cost'] }).cost;
+  return value as Config['cost'];
 }
 
 /** One dollar per million input tokens and ten per million output tokens, so that sums are easy to check. */

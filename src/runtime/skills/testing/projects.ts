@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { loadConfig } from '../../../server/load-config.ts';
 import type { Config } from '../../config/index.ts';
 import { type Archive, readSkill, type Skill } from '../../packages/package.ts';
-import { loadConfig } from '../../policies/load-config.ts';
 import { type OpenPlan, planToAdd, planToRemove, type SkillConsent, type SkillPlan } from '../skills.ts';
 
 /** Files by their paths. */

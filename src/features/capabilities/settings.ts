@@ -1,8 +1,17 @@
+import type { Static } from 'typebox';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { buildSection, Type } from '../../core/schema.ts';
 import { durationSchema } from '../../platform/schema-parts.ts';
+import { defineConfigSection } from '../../runtime/config/sections.ts';
+
+declare module '../../runtime/config/schema.ts' {
+  interface FeatureSections {
+    readonly capability_tokens: Static<typeof capabilityTokensSchema>;
+  }
+}
 
 /** `capability_tokens`: short-lived tokens that permit an agent one tool or the resolution of secrets. */
-export const capabilityTokensSchema = buildSection(
+const capabilityTokensSchema = buildSection(
   {
     default_ttl: {
       ...durationSchema,
@@ -23,3 +32,13 @@ export const capabilityTokensSchema = buildSection(
     default: {},
   },
 );
+
+export const capabilityTokensSection = defineConfigSection({
+  name: 'capability_tokens',
+  after: 'secrets',
+  schema: capabilityTokensSchema,
+  findProblems: ({ default_ttl, max_ttl }) =>
+    parseDurationMs(default_ttl) <= parseDurationMs(max_ttl)
+      ? []
+      : [{ steps: ['default_ttl'], message: 'is longer than `max_ttl`' }],
+});

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadConfig } from '../policies/load-config.ts';
-import { formatProblem } from './problem-text.ts';
+import { formatProblem } from '../../runtime/config/problem-text.ts';
+import { loadConfig } from '../../server/load-config.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'costs-'));
 after(() => rmSync(cwd, { recursive: true, force: true }));

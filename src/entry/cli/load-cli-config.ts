@@ -1,7 +1,7 @@
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { ConfigRequest } from '../../runtime/policies/load-config.ts';
-import { CommandFailure, EXIT } from './command-failure.ts';
-import type { Terminal } from './terminal.ts';
 
 /**
  * Returns the configuration: from `path`, otherwise from the environment or the current folder, otherwise the defaults.
@@ -15,7 +15,7 @@ export async function loadCliConfig(
 ): Promise<Config> {
   const [{ formatProblem }, { loadConfig }] = await Promise.all([
     import('../../runtime/config/index.ts'),
-    import('../../runtime/policies/load-config.ts'),
+    import('../../server/load-config.ts'),
   ]);
   const { env, cwd } = terminal;
   const result = await loadConfig({ path: path ?? null, env, cwd, secrets });

@@ -1,6 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Static } from 'typebox';
 import { buildSection, Type } from '../../core/schema.ts';
 import { urlSchema } from '../../platform/schema-parts.ts';
+import { defineConfigSection } from '../../runtime/config/sections.ts';
+import { checkWebhookAddress } from '../../runtime/config/webhook-address.ts';
+
+declare module '../../runtime/config/schema.ts' {
+  interface FeatureSections {
+    readonly approvals: Static<typeof approvalsSchema>;
+  }
+}
 
 const duration = Type.String({
   pattern: '^[1-9][0-9]{0,4}[smhdw]$',
@@ -38,7 +47,7 @@ const webhook = buildSection(
 );
 
 /** `approvals`: requests for an operator's approval. */
-export const approvalsSchema = buildSection(
+const approvalsSchema = buildSection(
   {
     ttl_max: {
       ...duration,
@@ -96,3 +105,11 @@ export const approvalsSchema = buildSection(
   },
   { description: 'Requests for a person’s approval. A change needs a restart.', default: {} },
 );
+
+export const approvalsSection = defineConfigSection({
+  name: 'approvals',
+  after: 'storage',
+  schema: approvalsSchema,
+  findProblems: ({ webhook }) =>
+    webhook === undefined ? [] : checkWebhookAddress(webhook, ['webhook', 'url']),
+});

@@ -1,6 +1,6 @@
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
-import type { ValueProblem } from './parse-config-value.ts';
-import { type AlertRuleSettings, DEFAULT_ALERT_CHANNEL } from './schema-alert-rules.ts';
+import type { ValueProblem } from '../../runtime/config/parse-config-value.ts';
+import { type AlertRuleSettings, DEFAULT_ALERT_CHANNEL } from './rule-schema.ts';
 
 const WINDOW_MS_MIN = 10_000;
 const WINDOW_MS_MAX = 7 * 86_400_000;

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type ConfigResult, loadConfig } from '../policies/load-config.ts';
+import type { ConfigResult } from '../../runtime/policies/load-config.ts';
+import { loadConfig } from '../../server/load-config.ts';
 
 let dir = '';
 before(async () => {

@@ -1,69 +1,15 @@
+import type { Static } from 'typebox';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { buildEnum, buildSection, Type } from '../../core/schema.ts';
+import type { ValueProblem } from '../../runtime/config/parse-config-value.ts';
+import { defineConfigSection } from '../../runtime/config/sections.ts';
+import { patternSchema, priceSchema, ratesSchema, readPriceFile } from './price-file.ts';
 
-const usd = Type.Number({ minimum: 0, maximum: 1_000_000 });
-
-/** A name pattern: case-sensitive, with `*` for any sequence of characters. */
-const pattern = Type.String({ minLength: 1, maxLength: 256 });
-
-const rates = buildSection(
-  {
-    input: { ...usd, description: 'Price of input tokens.' },
-    output: { ...usd, description: 'Price of output tokens.' },
-    cache_read: Type.Optional({
-      ...usd,
-      description: 'Price of tokens read from the provider’s cache (default: `input`).',
-    }),
-    cache_write: Type.Optional({
-      ...usd,
-      description: 'Price of tokens written to the provider’s cache (default: `input`).',
-    }),
-    cache_write_1h: Type.Optional({
-      ...usd,
-      description: 'Price of tokens that the cache keeps for an hour (default: `cache_write`).',
-    }),
-  },
-  { description: 'US dollars for a million tokens.' },
-);
-
-/** One price, in `cost.prices` or in the file of `cost.price_file`. */
-const priceSchema = buildSection({
-  model: { ...pattern, description: 'The model; a name, or a pattern with `*`. Case does not count.' },
-  provider: Type.Optional({
-    ...pattern,
-    description: 'The provider: a name from `proxy.providers`, or a pattern (default: any).',
-  }),
-  usd_per_mtok: rates,
-  above: Type.Optional(
-    buildSection(
-      {
-        input_tokens: Type.Integer({
-          minimum: 1,
-          maximum: 1_000_000_000,
-          description: 'Applies above this number of input tokens.',
-        }),
-        usd_per_mtok: rates,
-      },
-      { description: 'Prices for a whole call above a number of input tokens.' },
-    ),
-  ),
-  max_output_tokens: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      description: 'Output tokens of one call at most. Reserved if a request sets no limit itself.',
-    }),
-  ),
-  source: Type.Optional(
-    Type.String({ maxLength: 1_024, description: 'Source of the figures. Stored for reference only.' }),
-  ),
-  as_of: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
-      'x-expects': 'must be a day, `2026-01-31`',
-      description: 'Date of the figures. Stored for reference only.',
-    }),
-  ),
-});
+declare module '../../runtime/config/schema.ts' {
+  interface FeatureSections {
+    readonly cost: Static<typeof costSchema>;
+  }
+}
 
 const budget = buildSection({
   name: Type.String({
@@ -73,15 +19,15 @@ const budget = buildSection({
   }),
   scope: buildSection(
     {
-      tenant_id: Type.Optional({ ...pattern, description: 'The tenant.' }),
-      agent_id: Type.Optional({ ...pattern, description: 'The agent.' }),
-      session_id: Type.Optional({ ...pattern, description: 'The session.' }),
+      tenant_id: Type.Optional({ ...patternSchema, description: 'The tenant.' }),
+      agent_id: Type.Optional({ ...patternSchema, description: 'The agent.' }),
+      session_id: Type.Optional({ ...patternSchema, description: 'The session.' }),
       user_id: Type.Optional({
-        ...pattern,
+        ...patternSchema,
         description: 'The user on whose behalf the agent acts (`x-service-user`).',
       }),
       model: Type.Optional({
-        ...pattern,
+        ...patternSchema,
         description: 'The model, as the client calls it or as it is sent on.',
       }),
     },
@@ -127,7 +73,7 @@ const budget = buildSection({
 });
 
 /** `cost`: prices and budgets of calls to model providers. */
-export const costSchema = buildSection(
+const costSchema = buildSection(
   {
     enabled: Type.Boolean({ default: true, description: 'Counts spending.' }),
     price_file: Type.Optional(
@@ -148,7 +94,7 @@ export const costSchema = buildSection(
       description: 'Models without a price: count them at `assumed_usd_per_mtok`, or refuse calls to them.',
     }),
     assumed_usd_per_mtok: {
-      ...rates,
+      ...ratesSchema,
       default: { input: 5, output: 25 },
       description: 'The price of models without one, in US dollars for a million tokens.',
     },
@@ -200,26 +146,38 @@ export const costSchema = buildSection(
   },
 );
 
-/** A price file: that of `cost.price_file`, and the shipped `data/model-prices.json`. */
-export const priceFileSchema = buildSection({
-  prices: Type.Array(priceSchema, { maxItems: 10_000 }),
+/** The shortest rolling period. Its steps are a few seconds long. */
+const ROLLING_MS_MIN = 60_000;
+
+function findBudgetProblems({ enabled, budgets }: Static<typeof costSchema>): readonly ValueProblem[] {
+  if (!enabled && budgets.length > 0) {
+    const message = 'cannot be kept while nothing is counted; set `cost.enabled`, or take them out';
+    return [{ steps: ['budgets'], message }];
+  }
+  return budgets.flatMap(({ name, limit_usd, limit_tokens, period }, i) => {
+    const here = ['budgets', i];
+    if (budgets.findIndex((other) => other.name === name) < i)
+      return [{ steps: [...here, 'name'], message: 'is the name of another budget' }];
+    if (limit_usd === undefined && limit_tokens === undefined)
+      return [{ steps: here, message: 'must have `limit_usd` or `limit_tokens`' }];
+    if (/^\d/.test(period) && parseDurationMs(period) < ROLLING_MS_MIN)
+      return [{ steps: [...here, 'period'], message: 'is shorter than a minute' }];
+    return [];
+  });
+}
+
+export const costSection = defineConfigSection({
+  name: 'cost',
+  after: 'mcp',
+  schema: costSchema,
+  findProblems: findBudgetProblems,
+  resolvePaths: (cost, absolute) =>
+    cost.price_file === undefined ? cost : { ...cost, price_file: absolute(cost.price_file) },
+  readFiles: async (cost) => {
+    if (cost.price_file === undefined) return { ok: true, settings: cost, files: [] };
+    const read = await readPriceFile(cost.price_file);
+    if (!read.ok) return read;
+    const settings = { ...cost, prices: [...cost.prices, ...read.prices] };
+    return { ok: true, settings, files: [cost.price_file] };
+  },
 });
-
-/** A price as a user writes it, in `cost.prices` or in a price file. */
-export interface WrittenPrice {
-  readonly model: string;
-  readonly provider?: string;
-  readonly usd_per_mtok: WrittenRates;
-  readonly above?: { readonly input_tokens: number; readonly usd_per_mtok: WrittenRates };
-  readonly max_output_tokens?: number;
-  readonly source?: string;
-  readonly as_of?: string;
-}
-
-export interface WrittenRates {
-  readonly input: number;
-  readonly output: number;
-  readonly cache_read?: number;
-  readonly cache_write?: number;
-  readonly cache_write_1h?: number;
-}

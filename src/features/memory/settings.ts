@@ -1,10 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Static } from 'typebox';
 import { buildSection, Type } from '../../core/schema.ts';
+import { defineConfigSection } from '../../runtime/config/sections.ts';
+
+declare module '../../runtime/config/schema.ts' {
+  interface FeatureSections {
+    readonly memory: Static<typeof memorySectionSchema>;
+  }
+}
 
 const masterKey = Type.String({ minLength: 32, maxLength: 4096, 'x-credential': true });
 
 /** `memory`: the memory of agents. Memory documents define its contents and retention. */
-export const memorySectionSchema = buildSection(
+const memorySectionSchema = buildSection(
   {
     master_key: Type.Optional({
       ...masterKey,
@@ -32,3 +40,9 @@ export const memorySectionSchema = buildSection(
   },
   { description: 'Memory of agents. A change needs a restart.', default: {} },
 );
+
+export const memorySection = defineConfigSection({
+  name: 'memory',
+  after: 'storage',
+  schema: memorySectionSchema,
+});
