@@ -144,13 +144,15 @@ test('the section of a removed feature is an unknown key', () => {
 });
 
 test('the program lacks only the commands of removed features', () => {
-  const copy = copyWithout(['evidence', 'quality']);
+  const copy = copyWithout(['evidence', 'policy-versions', 'quality', 'tool-pins']);
   const run = (...words: string[]) =>
     spawnSync(process.execPath, [join(copy, 'src/entry/cli/main.ts'), ...words], { encoding: 'utf8' });
   try {
     const { stdout } = run('help');
     assert.match(stdout, /^ {2}cost /m);
-    assert.doesNotMatch(stdout, /^ {2}bench /m);
+    assert.doesNotMatch(stdout, /^ {2}(?:bench|wrong) /m);
+    assert.match(run('mcp', '--help').stdout, /--gateway/);
+    assert.equal(run('mcp', 'pins', 'show', 'files', 'read').status, 2);
     const pack = run('audit', 'verify', 'evidence.tar.gz');
     assert.equal(pack.status, 2, pack.stderr);
     assert.match(pack.stderr, /has no evidence packs/);

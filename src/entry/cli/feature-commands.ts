@@ -4,11 +4,14 @@ import { allowlistCommands } from '../../features/allowlist/command-list.ts';
 import { approvalCommands } from '../../features/approvals/command-list.ts';
 import { capabilityCommands } from '../../features/capabilities/command-list.ts';
 import { complianceCommands } from '../../features/compliance/command-list.ts';
+import { consoleCommands } from '../../features/console/command-list.ts';
 import { costCommands } from '../../features/costs/command-list.ts';
 import { evidenceCommands } from '../../features/evidence/command-list.ts';
+import { policyVersionCommands } from '../../features/policy-versions/command-list.ts';
 import { qualityCommands } from '../../features/quality/command-list.ts';
 import { secretCommands } from '../../features/secrets/command-list.ts';
 import { taskCommands } from '../../features/tasks/command-list.ts';
+import { toolPinCommands } from '../../features/tool-pins/command-list.ts';
 import type { FeatureCommands } from '../../operations/cli-kit/command.ts';
 
 /** All features' commands. */
@@ -19,9 +22,12 @@ export const featureCommands: readonly FeatureCommands[] = [
   approvalCommands,
   capabilityCommands,
   complianceCommands,
+  consoleCommands,
   costCommands,
   evidenceCommands,
+  policyVersionCommands,
   qualityCommands,
   secretCommands,
   taskCommands,
+  toolPinCommands,
 ];

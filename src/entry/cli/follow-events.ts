@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { findNewestEvents } from '../../operations/cli-kit/find-events.ts';
 import type { Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
-import { findNewestEvents } from './find-events.ts';
-import { loadCliConfig } from './load-cli-config.ts';
 
 /**
  * Shows the newest matching events, oldest first, and then new ones until Ctrl-C. They come from the running service,
@@ -14,6 +14,7 @@ export async function followEvents(
   configPath: string | undefined,
   filter: AuditFilter,
   tail: number,
+  ports: CommandPorts,
   show: (event: AuditEvent) => void,
 ): Promise<void> {
   if (filter.until !== undefined) {
@@ -29,13 +30,13 @@ export async function followEvents(
     import('../../server/local.ts'),
   ]);
   const parsed = parseFilter(filter, Date.now());
-  const config = await loadCliConfig(terminal, configPath, 'leave');
+  const config = await ports.loadConfig(terminal, configPath, 'leave');
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // The end is read before the query, so that no event is missed between the two. Events in both are shown once.
   const place = await readLocalAuditEnd(config);
-  const before = await findNewestEvents(terminal, configPath, { ...filter, limit: tail });
+  const before = await findNewestEvents(terminal, configPath, { ...filter, limit: tail }, ports);
   const shownBefore = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
   const { since, last, ...request } = filter;

@@ -76,10 +76,12 @@ export function listCommands(): readonly CommandEntry[] {
   return [...defined, ...derived].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Adds the subcommands of a command: those of its own file, and those that are derived from operation records. */
+/** Adds the subcommands of a command: those of its own file, of features, and those derived from operation records. */
 async function defineCommand(command: Command, entry: CommandEntry, terminal: Terminal): Promise<void> {
   const define = await entry.load?.();
   define?.(command, terminal, commandPorts);
+  for (const { to, load } of featureCommands.flatMap(({ additions = [] }) => additions))
+    if (to === entry.name) (await load())(command, terminal, commandPorts);
   if (!DERIVED_GROUPS.some(({ name }) => name === entry.name)) return;
   const [{ operations }, { addDerivedVerbs }] = await loadDerived();
   addDerivedVerbs(command, operations, terminal);

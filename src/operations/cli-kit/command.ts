@@ -19,9 +19,17 @@ export interface CommandEntry {
   readonly load?: () => Promise<DefineCommand>;
 }
 
+/** Subcommands of a command that another part of the program has. */
+export interface CommandAddition {
+  /** The name of that command. */
+  readonly to: string;
+  readonly load: () => Promise<DefineCommand>;
+}
+
 /** One feature's commands. */
 export interface FeatureCommands {
   readonly commands?: readonly CommandEntry[];
+  readonly additions?: readonly CommandAddition[];
   /** Loads the `audit` actions on evidence packs. */
   readonly loadPacks?: () => Promise<PackActions>;
 }

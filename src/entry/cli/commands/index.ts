@@ -12,11 +12,6 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit.ts')).defineAudit,
   },
   {
-    name: 'check',
-    summary: 'decide on a tool call without making it',
-    load: async () => (await import('./check.ts')).defineCheck,
-  },
-  {
     name: 'completion',
     summary: 'print a completion script for a shell',
     load: async () => (await import('./completion.ts')).defineCompletion,
@@ -64,11 +59,6 @@ export const commands: readonly CommandEntry[] = [
     name: 'mcp',
     summary: 'run the MCP server or the MCP proxy',
     load: async () => (await import('./mcp.ts')).defineMcp,
-  },
-  {
-    name: 'observe',
-    summary: 'show what agents and sessions did',
-    load: async () => (await import('./observe.ts')).defineObserve,
   },
   {
     name: 'plugins',
@@ -137,10 +127,5 @@ export const commands: readonly CommandEntry[] = [
     name: 'validate',
     summary: 'check the configuration and every document it names',
     load: async () => (await import('./validate.ts')).defineValidate,
-  },
-  {
-    name: 'wrong',
-    summary: 'collect a wrong decision as a test case',
-    load: async () => (await import('./wrong.ts')).defineWrong,
   },
 ];

@@ -1,25 +1,19 @@
 import { type Command, Option } from 'commander';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types/index.ts';
+import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
+import { explainNoEvents, findEventPage, findNewestEvents } from '../../../operations/cli-kit/find-events.ts';
+import { formatEventDetail, formatEventLine } from '../../../operations/cli-kit/format-event.ts';
 import { addExamples, buildConfigOption, parseWholeNumber } from '../../../operations/cli-kit/options.ts';
-import {
-  escapeControls,
-  printJson,
-  printLine,
-  printNotice,
-  type Terminal,
-} from '../../../operations/cli-kit/terminal.ts';
+import { printJson, printLine, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { AuditEvent, AuditFilter } from '../../../runtime/audit/types.ts';
-import { findEventPage, findNewestEvents } from '../find-events.ts';
 import { followEvents } from '../follow-events.ts';
-import { formatEventDetail, formatEventLine } from '../format-event.ts';
-import { loadCliConfig } from '../load-cli-config.ts';
 
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;
 
 /** The options in commander's form: one per filter, and the output format. */
-export interface LogsOptions {
+interface LogsOptions {
   readonly boundary?: string;
   readonly action?: string;
   readonly decision?: string;
@@ -49,7 +43,7 @@ export interface LogsOptions {
   readonly json?: true;
 }
 
-export function defineLogs(command: Command, terminal: Terminal): void {
+export function defineLogs(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command
     .description(
       'Read the audit log: the newest events that match every filter. Times are ISO 8601 or durations before now (30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
@@ -87,7 +81,7 @@ export function defineLogs(command: Command, terminal: Terminal): void {
     .option('--oldest-first', 'newest at the end (default with --follow)')
     .addOption(buildConfigOption())
     .addOption(new Option('--json', 'write one JSON object a line'))
-    .action((options: LogsOptions) => runLogs(options, terminal));
+    .action((options: LogsOptions) => runLogs(options, terminal, ports));
   addExamples(command, [
     ['customshouse logs --decision block --last 24h', 'what was blocked today'],
     ['customshouse logs --data-tag personal --agent support-bot', 'personal data of one agent'],
@@ -100,50 +94,25 @@ export function defineLogs(command: Command, terminal: Terminal): void {
   ]);
 }
 
-async function runLogs(options: LogsOptions, terminal: Terminal): Promise<void> {
+async function runLogs(options: LogsOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
   const filter = getFilter(options);
   if (options.metadataValue !== undefined && options.metadataKey === undefined) {
     throw new CommandFailure(EXIT.usage, 'usage', '--metadata-value needs --metadata-key beside it.');
   }
-  if (options.detail !== undefined) return printEventDetail(options.detail, filter, options, terminal);
+  if (options.detail !== undefined) return printEventDetail(options.detail, filter, options, terminal, ports);
   if (options.follow)
-    return followEvents(terminal, options.config, filter, options.tail, (event) =>
+    return followEvents(terminal, options.config, filter, options.tail, ports, (event) =>
       printEvent(event, options, terminal),
     );
-  const page = await findEventPage(terminal, options.config, { ...filter, limit: options.tail });
+  const page = await findEventPage(terminal, options.config, { ...filter, limit: options.tail }, ports);
   const { events, events_searched } = page;
   for (const event of options.oldestFirst ? events.toReversed() : events)
     printEvent(event, options, terminal);
   if (events.length > 0) return;
-  const sentence = await explainNoEvents(options, terminal, events_searched);
+  const sentence = await explainNoEvents(options, terminal, ports, events_searched);
   // Programs parse each line of the output as an event, so for them the output stays empty.
   if (options.json) printNotice(terminal, sentence);
   else printLine(terminal, sentence);
-}
-
-/**
- * Reports an empty result with the folder, the time range and the number of events searched, because an empty answer
- * from the wrong folder would look like a quiet day.
- */
-export async function explainNoEvents(
-  { config, last, since, until }: Pick<LogsOptions, 'config' | 'last' | 'since' | 'until'>,
-  terminal: Terminal,
-  eventsSearched?: number,
-): Promise<string> {
-  const { state_dir } = await loadCliConfig(terminal, config, 'leave');
-  const range = [
-    since === undefined ? null : `since ${since}`,
-    until === undefined ? null : `until ${until}`,
-  ];
-  const when =
-    last === undefined
-      ? range.filter((part) => part !== null).join(' ')
-      : `last ${last.replace(/^(\d+)([a-z])$/, '$1 $2')}`;
-  const searched =
-    eventsSearched === undefined
-      ? ''
-      : `, ${eventsSearched.toLocaleString('en')} ${eventsSearched === 1 ? 'event' : 'events'} searched`;
-  return `No matching events in ${escapeControls(state_dir)} (${when === '' ? 'all time' : escapeControls(when)}${searched}).`;
 }
 
 async function printEventDetail(
@@ -151,12 +120,10 @@ async function printEventDetail(
   filter: AuditFilter,
   options: LogsOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
-  const [event] = await findNewestEvents(terminal, options.config, {
-    ...filter,
-    event_id: eventId,
-    limit: 1,
-  });
+  const wanted = { ...filter, event_id: eventId, limit: 1 };
+  const [event] = await findNewestEvents(terminal, options.config, wanted, ports);
   if (event === undefined) {
     throw new CommandFailure(EXIT.no, 'not_found', 'There is no such event.', {
       hint: 'Its file may have been deleted by age (`audit.max_age_days`), or it is in another state folder (--config).',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { addExamples, buildConfigOption } from '../../../operations/cli-kit/options.ts';
 import type { Terminal } from '../../../operations/cli-kit/terminal.ts';
 import type { McpProxyOptions } from '../mcp.ts';
 
@@ -32,7 +32,6 @@ export function defineMcp(command: Command, terminal: Terminal): void {
     ['customshouse mcp --gateway', 'all servers of the configuration, guarded'],
     ['customshouse mcp pins list', 'the tools of guarded servers that are known'],
   ]);
-  addPins(command, terminal);
 }
 
 async function runMcp(words: readonly string[], options: McpOptions, terminal: Terminal): Promise<void> {
@@ -61,22 +60,4 @@ async function runMcp(words: readonly string[], options: McpOptions, terminal: T
   if (options.gateway === true) return serveConfigured(options, terminal);
   if (options.wrap !== true) return serveMcp(options.config, terminal);
   return wrapServer(words, options, terminal);
-}
-
-function addPins(command: Command, terminal: Terminal): void {
-  const pins = command.command('pins').summary('manage the pinned tools of guarded servers');
-  pins.description(
-    'Manage the pinned tool definitions of guarded servers. A definition is pinned when it is first seen; a changed one is held back.',
-  );
-  addExamples(pins, [['customshouse mcp pins list', '']]);
-  const showPin = pins
-    .command('show <server> <tool>')
-    .summary('compare the pinned definition with the quarantined one')
-    .option('--user <id>', 'whose list it is')
-    .addOption(buildConfigOption())
-    .addOption(buildJsonOption())
-    .action(async (server, tool, options) =>
-      (await import('../show-pin.ts')).showPin(server, tool, options, terminal),
-    );
-  addExamples(showPin, [['customshouse mcp pins show files read_file', '']]);
 }

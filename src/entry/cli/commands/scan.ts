@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
+import { printVerdict } from '../../../operations/cli-kit/print-verdict.ts';
 import {
   escapeControls,
   escapeControlsInLines,
@@ -10,7 +11,6 @@ import {
   type Terminal,
 } from '../../../operations/cli-kit/terminal.ts';
 import type { VerdictReply } from '../../../operations/reply.ts';
-import { printVerdict } from '../print-verdict.ts';
 import { readBounded } from '../read-bounded.ts';
 import { runSelectedOperation } from '../run-operation.ts';
 

@@ -1,6 +1,10 @@
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
-import { type Answer, runSelectedOperation } from './run-operation.ts';
+import { mcpPinsList } from './pin-operations.ts';
 
 interface Options {
   readonly user?: string;
@@ -8,14 +12,34 @@ interface Options {
   readonly json?: true;
 }
 
+/** Adds `mcp pins`. Its other subcommands are derived from the operations. */
+export function definePins(command: Command, terminal: Terminal, ports: CommandPorts): void {
+  const pins = command.command('pins').summary('manage the pinned tools of guarded servers');
+  pins.description(
+    'Manage the pinned tool definitions of guarded servers. A definition is pinned when it is first seen; a changed one is held back.',
+  );
+  addExamples(pins, [['customshouse mcp pins list', '']]);
+  const show = pins
+    .command('show <server> <tool>')
+    .summary('compare the pinned definition with the quarantined one')
+    .option('--user <id>', 'whose list it is')
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
+    .action((server: string, tool: string, options: Options) =>
+      showPin(server, tool, options, terminal, ports),
+    );
+  addExamples(show, [['customshouse mcp pins show files read_file', '']]);
+}
+
 /** Shows one tool: the pinned definition, the pending one, and the differences. */
-export async function showPin(
+async function showPin(
   server: string,
   tool: string,
   options: Options,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
-  const pin = await findPinOrFail(server, tool, options, terminal);
+  const pin = await findPinOrFail(server, tool, options, terminal, ports);
   if (options.json) return printJson(terminal, pin);
   printLine(terminal, `${escapeControls(pin.server)} ${escapeControls(pin.tool)}: ${pin.status}`);
   if (pin.quarantined_sha256 === null) {
@@ -43,11 +67,9 @@ async function findPinOrFail(
   tool: string,
   options: Options,
   terminal: Terminal,
-): Promise<Answer<'mcpPinsList'>['pins'][number]> {
-  const { pins } = await runSelectedOperation(terminal, options.config, (of) => of.mcpPinsList, {
-    server,
-    tool,
-  });
+  { runOperation }: CommandPorts,
+): Promise<Static<(typeof mcpPinsList)['output']>['pins'][number]> {
+  const { pins } = await runOperation(terminal, options.config, mcpPinsList, { server, tool });
   const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));
   if (pin !== undefined) return pin;
   throw new CommandFailure(EXIT.no, 'not_found', 'This tool of this server is not known.', {

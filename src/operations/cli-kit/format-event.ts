@@ -1,7 +1,7 @@
 import { readEventSeverity } from '../../core/review/recorded-decision.ts';
-import { formatAction } from '../../operations/cli-kit/format-action.ts';
-import { escapeControls, paintText, type Terminal } from '../../operations/cli-kit/terminal.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { formatAction } from './format-action.ts';
+import { escapeControls, paintText, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 

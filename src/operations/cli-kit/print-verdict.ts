@@ -1,6 +1,6 @@
 import type { ViolationReply } from '../../core/decision/violation-reply.ts';
-import { escapeControls, paintText, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
-import type { VerdictReply } from '../../operations/reply.ts';
+import type { VerdictReply } from '../reply.ts';
+import { escapeControls, paintText, printLine, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
-import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
-import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
-import { printVerdict } from '../print-verdict.ts';
-import { runSelectedOperation } from '../run-operation.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../../operations/cli-kit/options.ts';
+import { printVerdict } from '../../operations/cli-kit/print-verdict.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import { actionTry } from './try-operation.ts';
 
 interface CheckOptions {
   readonly tool: string;
@@ -15,7 +16,8 @@ interface CheckOptions {
   readonly json?: true;
 }
 
-export function defineCheck(command: Command, terminal: Terminal): void {
+/** Defines `check`. */
+export function defineCheck(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command
     .description(
       'Decide on a tool call without making it, and record the decision without the arguments. No approval is requested. Ends with 1 if the decision is `block`. Other users of this machine can see a command line, so leave secrets out.',
@@ -27,14 +29,14 @@ export function defineCheck(command: Command, terminal: Terminal): void {
     .option('--tenant <id>', 'tenant whose rules apply')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: CheckOptions) => checkCall(options, terminal));
+    .action((options: CheckOptions) => checkCall(options, terminal, ports));
   addExamples(command, [
     ["customshouse check --tool Bash --command 'git push --force origin main'", 'blocked'],
     [`customshouse check --tool send_email --input '{"to": "team@example.com"}' --agent support-bot`, ''],
   ]);
 }
 
-async function checkCall(options: CheckOptions, terminal: Terminal): Promise<void> {
+async function checkCall(options: CheckOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
   const { tool, agent, tenant } = options;
   const input = {
     tool,
@@ -42,7 +44,7 @@ async function checkCall(options: CheckOptions, terminal: Terminal): Promise<voi
     agent_id: agent ?? 'cli',
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
-  const reply = await runSelectedOperation(terminal, options.config, (of) => of.actionTry, input);
+  const reply = await ports.runOperation(terminal, options.config, actionTry, input);
   if (options.json) printJson(terminal, reply);
   else {
     printVerdict(reply, terminal);

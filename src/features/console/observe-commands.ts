@@ -1,24 +1,26 @@
 import type { Command } from 'commander';
-import { formatTable } from '../../../operations/cli-kit/format-table.ts';
+import type { CommandPorts } from '../../operations/cli-kit/command.ts';
+import { explainNoEvents, findEventPage } from '../../operations/cli-kit/find-events.ts';
+import { formatEventLine } from '../../operations/cli-kit/format-event.ts';
+import { formatTable } from '../../operations/cli-kit/format-table.ts';
 import {
   addExamples,
   buildConfigOption,
   buildJsonOption,
   parseWholeNumber,
-} from '../../../operations/cli-kit/options.ts';
-import { printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
-import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { findEventPage } from '../find-events.ts';
-import { formatEventLine } from '../format-event.ts';
-import { runSelectedOperation } from '../run-operation.ts';
-import { explainNoEvents } from './logs.ts';
+} from '../../operations/cli-kit/options.ts';
+import { printJson, printLine, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { observeAgent, observeAgents } from './agent-operations.ts';
+import { observeSession, observeSessions } from './session-operations.ts';
 
-export function defineObserve(command: Command, terminal: Terminal): void {
+/** Defines `observe`. Its other subcommands are derived from the operations. */
+export function defineObserve(command: Command, terminal: Terminal, ports: CommandPorts): void {
   command.description(
     'Show the activity of agents from the audit log: all agents, the timeline of one, the trace of a session. Works with and without a running service. Ends with 0 if there is nothing to list.',
   );
-  defineAgents(command, terminal);
-  defineSessions(command, terminal);
+  defineAgents(command, terminal, ports);
+  defineSessions(command, terminal, ports);
   addExamples(command, [
     ['customshouse observe agents', 'agents of the last 24 hours'],
     ['customshouse observe sessions sess-1', 'the trace of a session'],
@@ -43,13 +45,15 @@ function withWhich(command: Command): Command {
     .addOption(buildJsonOption());
 }
 
-function defineAgents(command: Command, terminal: Terminal): void {
+function defineAgents(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const agents = withWhich(
     command.command('agents [agent_id]').summary('list agents, or show the activity of one'),
   )
     .description('List the active agents, or show the activity of one, oldest first.')
     .action((agentId: string | undefined, options: ObserveOptions) =>
-      agentId === undefined ? listAgents(options, terminal) : showAgent(agentId, options, terminal),
+      agentId === undefined
+        ? listAgents(options, terminal, ports)
+        : showAgent(agentId, options, terminal, ports),
     );
   addExamples(agents, [
     ['customshouse observe agents --last 7d', 'agents of this week'],
@@ -58,7 +62,7 @@ function defineAgents(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function defineSessions(command: Command, terminal: Terminal): void {
+function defineSessions(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const sessions = withWhich(
     command.command('sessions [session_id]').summary('list sessions, or show the trace of one'),
   )
@@ -68,7 +72,9 @@ function defineSessions(command: Command, terminal: Terminal): void {
     .option('--session <id>', 'the same as the argument')
     .action((sessionId: string | undefined, options: ObserveOptions) => {
       const named = sessionId ?? options.session;
-      return named === undefined ? listSessions(options, terminal) : showSession(named, options, terminal);
+      return named === undefined
+        ? listSessions(options, terminal, ports)
+        : showSession(named, options, terminal, ports);
     });
   addExamples(sessions, [
     ['customshouse observe sessions', 'of the last day'],
@@ -86,25 +92,15 @@ interface AgentActivity {
   readonly last_seen: string;
 }
 
-async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = await runSelectedOperation(
-    terminal,
-    options.config,
-    (of) => of.observeAgents,
-    getWhich(options),
-  );
+async function listAgents(options: ObserveOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const answer = await ports.runOperation(terminal, options.config, observeAgents, getWhich(options));
   const rows = answer.agents.map((one) => [one.agent_id, ...formatActivity(one)]);
   if (options.json) printJson(terminal, answer);
-  else await printRows(['AGENT', ...SEEN], rows, options, terminal);
+  else await printRows(['AGENT', ...SEEN], rows, options, terminal, ports);
 }
 
-async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = await runSelectedOperation(
-    terminal,
-    options.config,
-    (of) => of.observeSessions,
-    getWhich(options),
-  );
+async function listSessions(options: ObserveOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
+  const answer = await ports.runOperation(terminal, options.config, observeSessions, getWhich(options));
   const rows = answer.sessions.map((one) => [
     one.session_id,
     one.tenant_id,
@@ -112,7 +108,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     ...formatActivity(one),
   ]);
   if (options.json) printJson(terminal, answer);
-  else await printRows(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, options, terminal);
+  else await printRows(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, options, terminal, ports);
 }
 
 const SEEN = ['EVENTS', 'BLOCKED', 'LAST SEEN'];
@@ -126,8 +122,10 @@ async function printRows(
   rows: readonly (readonly string[])[],
   options: ObserveOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
-  const lines = rows.length === 0 ? [await explainEmpty({}, options, terminal)] : formatTable(head, rows);
+  const lines =
+    rows.length === 0 ? [await explainEmpty({}, options, terminal, ports)] : formatTable(head, rows);
   for (const line of lines) printLine(terminal, line);
 }
 
@@ -136,27 +134,43 @@ async function explainEmpty(
   about: { readonly agent_id?: string; readonly session_id?: string },
   { config, last, tenant }: ObserveOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<string> {
   // The trace of a session has no time range.
   const range = about.session_id === undefined ? { last } : {};
   const filter = { ...about, ...range, ...(tenant !== undefined && { tenant_id: tenant }), limit: 1 };
-  const { events_searched } = await findEventPage(terminal, config, filter);
-  return explainNoEvents({ ...range, ...(config !== undefined && { config }) }, terminal, events_searched);
+  const { events_searched } = await findEventPage(terminal, config, filter, ports);
+  return explainNoEvents(
+    { ...range, ...(config !== undefined && { config }) },
+    terminal,
+    ports,
+    events_searched,
+  );
 }
 
-async function showAgent(agentId: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
+async function showAgent(
+  agentId: string,
+  options: ObserveOptions,
+  terminal: Terminal,
+  ports: CommandPorts,
+): Promise<void> {
   const input = { agent_id: agentId, ...getWhich(options) };
-  const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input);
-  await printAnswer(answer, { agent_id: agentId }, options, terminal);
+  const answer = await ports.runOperation(terminal, options.config, observeAgent, input);
+  await printAnswer(answer, { agent_id: agentId }, options, terminal, ports);
 }
 
-async function showSession(sessionId: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
+async function showSession(
+  sessionId: string,
+  options: ObserveOptions,
+  terminal: Terminal,
+  ports: CommandPorts,
+): Promise<void> {
   const { last: _last, ...which } = getWhich(options);
-  const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeSession, {
+  const answer = await ports.runOperation(terminal, options.config, observeSession, {
     session_id: sessionId,
     ...which,
   });
-  await printAnswer(answer, { session_id: sessionId }, options, terminal);
+  await printAnswer(answer, { session_id: sessionId }, options, terminal, ports);
 }
 
 async function printAnswer(
@@ -164,9 +178,10 @@ async function printAnswer(
   about: Parameters<typeof explainEmpty>[0],
   options: ObserveOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
   const { events } = answer;
   if (options.json) printJson(terminal, answer);
-  else if (events.length === 0) printLine(terminal, await explainEmpty(about, options, terminal));
+  else if (events.length === 0) printLine(terminal, await explainEmpty(about, options, terminal, ports));
   else for (const event of events) printLine(terminal, formatEventLine(event, terminal));
 }
