@@ -8,6 +8,7 @@ import { approvalsFeature } from '../features/approvals/feature.ts';
 import { capabilitiesFeature } from '../features/capabilities/feature.ts';
 import { costsFeature } from '../features/costs/feature.ts';
 import { evidenceFeature } from '../features/evidence/feature.ts';
+import { logShippingFeature } from '../features/log-shipping/feature.ts';
 import { memoryFeature } from '../features/memory/feature.ts';
 import { policyVersionsFeature } from '../features/policy-versions/feature.ts';
 import { secretsFeature } from '../features/secrets/feature.ts';
@@ -28,6 +29,7 @@ export const features: readonly Feature[] = [
   capabilitiesFeature,
   costsFeature,
   evidenceFeature,
+  logShippingFeature,
   memoryFeature,
   policyVersionsFeature,
   secretsFeature,

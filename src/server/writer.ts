@@ -1,3 +1,4 @@
+import { parseDurationMs } from '../core/policy/compile/duration.ts';
 import type { Log } from '../platform/log.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
@@ -34,12 +35,16 @@ export async function openWriter(
   metrics: Metrics | null = null,
 ): Promise<Journal> {
   const paths = buildStatePaths(config.state_dir);
+  const shipping = config.audit.object_storage;
   const journal = await openJournal({
     dir: paths.journal,
     writer,
     max_size_bytes: config.audit.max_size_mb * 1_048_576,
     max_age_days: config.audit.max_age_days,
     compress_rotated: config.audit.compress_rotated,
+    // A short-lived process leaves its file to the one that ships.
+    ...(shipping !== undefined &&
+      policyHash !== null && { seal_after_ms: parseDurationMs(shipping.seal_after) }),
     // The parent runs as long as any worker, and exits after the last.
     witness: writer === 'parent',
     signing_key: await openSigningKey({ dir: paths.keys, now_ms: Date.now }),

@@ -137,6 +137,7 @@ export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/how-to/guard-typescript-agents.md': 'tests/pack.nightly.test.ts',
   'docs/how-to/receive-alert-webhooks.md': 'tests/alert-webhook-receiver.test.ts',
   'docs/how-to/route-model-calls.md': 'tests/gateway/fidelity.test.ts',
+  'docs/how-to/ship-the-audit-log.md': 'tests/log-shipping.long.test.ts',
   'docs/how-to/use-advisors.md': 'tests/intelligence/answers.test.ts',
   'docs/how-to/use-mcp-server.md': 'tests/mcp/server.test.ts',
   'docs/how-to/write-plugins.md': 'tests/plugins.test.ts',

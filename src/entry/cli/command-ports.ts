@@ -25,6 +25,13 @@ export const commandPorts: CommandPorts = {
     if (packs !== undefined) return packs;
     throw new CommandFailure(EXIT.usage, 'not_available', 'This program has no evidence packs.');
   },
+  loadShipping: async () => {
+    const shipping = await featureCommands
+      .find(({ loadShipping }) => loadShipping !== undefined)
+      ?.loadShipping?.();
+    if (shipping !== undefined) return shipping;
+    throw new CommandFailure(EXIT.usage, 'not_available', 'This program cannot ship its audit log.');
+  },
   requireJournal: async (config) => {
     const { requireJournal } = await import('./run-operation.ts');
     return requireJournal(config);

@@ -7,6 +7,7 @@ import { complianceCommands } from '../../features/compliance/command-list.ts';
 import { consoleCommands } from '../../features/console/command-list.ts';
 import { costCommands } from '../../features/costs/command-list.ts';
 import { evidenceCommands } from '../../features/evidence/command-list.ts';
+import { logShippingCommands } from '../../features/log-shipping/command-list.ts';
 import { policyVersionCommands } from '../../features/policy-versions/command-list.ts';
 import { qualityCommands } from '../../features/quality/command-list.ts';
 import { secretCommands } from '../../features/secrets/command-list.ts';
@@ -25,6 +26,7 @@ export const featureCommands: readonly FeatureCommands[] = [
   consoleCommands,
   costCommands,
   evidenceCommands,
+  logShippingCommands,
   policyVersionCommands,
   qualityCommands,
   secretCommands,

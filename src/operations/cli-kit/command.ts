@@ -32,6 +32,46 @@ export interface FeatureCommands {
   readonly additions?: readonly CommandAddition[];
   /** Loads the `audit` actions on evidence packs. */
   readonly loadPacks?: () => Promise<PackActions>;
+  /** Loads the `audit` actions on logs in object storage. */
+  readonly loadShipping?: () => Promise<ShippingActions>;
+}
+
+/** The `audit` actions on logs in object storage. An address is `s3://BUCKET/PREFIX`. */
+export interface ShippingActions {
+  /** Verifies the logs at an address and prints the result. Ends with 1 if one is broken. */
+  readonly verifyShippedLog: (
+    address: string,
+    options: ShippedVerifyOptions,
+    terminal: Terminal,
+  ) => Promise<void>;
+  /** Copies a log into a new folder. Without an address, that of the configuration counts. */
+  readonly restoreLog: (
+    address: string | undefined,
+    options: RestoreOptions,
+    terminal: Terminal,
+    ports: CommandPorts,
+  ) => Promise<void>;
+  /** Closes and ships the files of a stopped service. */
+  readonly shipLog: (options: ShipOptions, terminal: Terminal, ports: CommandPorts) => Promise<void>;
+}
+
+/** The `audit verify` options with an address. */
+export interface ShippedVerifyOptions {
+  readonly log?: string;
+  readonly trustedKey?: string;
+  readonly json?: true;
+}
+
+/** The `audit ship` options. */
+export interface ShipOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+/** The `audit restore` options. */
+export interface RestoreOptions extends ShipOptions {
+  readonly to: string;
+  readonly log?: string;
 }
 
 /** The `audit` actions on evidence packs. */
@@ -97,6 +137,8 @@ export interface CommandPorts {
   readonly openRuntime: (config: Config) => Promise<LocalRuntime>;
   /** Loads the actions on evidence packs. @throws CommandFailure if no feature has them */
   readonly loadPacks: () => Promise<PackActions>;
+  /** Loads the actions on logs in object storage. @throws CommandFailure if no feature has them */
+  readonly loadShipping: () => Promise<ShippingActions>;
   /** Requires a journal that this user can read. @throws CommandFailure */
   readonly requireJournal: (config: Config) => Promise<void>;
   /** Asks the configured model for one word. Returns an empty text, or the problem. */

@@ -52,6 +52,8 @@ export interface ChainEnd {
   readonly signed: boolean;
   /** The heads of other writers that the last line names, if it is a checkpoint. */
   readonly signed_heads: readonly WriterHead[];
+  /** The file has, or may have, more than its first line and a checkpoint. */
+  readonly has_events: boolean;
   readonly cut: CutBody | null;
 }
 
@@ -63,7 +65,10 @@ export async function openChainEnd(options: OpeningOptions, writerDir: string): 
   const cut = await cutLooseEnd(tail, options.now_ms());
   const { segment, head } = await startSegment(options, writerDir, tail);
   const { signed_heads } = tail;
-  return { segment, head, signed: tail.signed && head === tail.head, signed_heads, cut };
+  const isContinued = head === tail.head && tail.segment !== null;
+  const hasEvents = isContinued && (!tail.signed || head.seq > tail.segment.first_seq + 1);
+  const signed = tail.signed && head === tail.head;
+  return { segment, head, signed, signed_heads, has_events: hasEvents, cut };
 }
 
 /** Opens the file to continue, and writes the first line if the file has none. */

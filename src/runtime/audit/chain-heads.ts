@@ -151,6 +151,8 @@ export interface FoundChain {
   readonly head: ChainHead;
   /** The last record that was deleted by age; 0 if none was. */
   readonly retired_seq: number;
+  /** The first record that is there; 0 if none is. */
+  readonly first_seq: number;
   /** The hash of every checkpoint, by its number. */
   readonly checkpoint_hashes: ReadonlyMap<number, string>;
 }
@@ -159,8 +161,16 @@ export interface FoundChain {
 export interface NamedHeads {
   readonly add: (heads: readonly WriterHead[], by: string) => void;
   readonly writers: () => readonly string[];
-  /** Returns the first checkpoint that a chain lacks, as a sentence; `null` if it has all of them. */
-  readonly findMissing: (chain: FoundChain) => { readonly seq: number; readonly reason: string } | null;
+  /**
+   * Returns the first checkpoint that a chain lacks, as a sentence; `null` if it has all of them. Those before and after
+   * a partial copy do not count.
+   */
+  readonly findMissing: (
+    chain: FoundChain,
+    isPartial: boolean,
+  ) => { readonly seq: number; readonly reason: string } | null;
+  /** Returns the last record of a writer that is named; 0 if none is. */
+  readonly findLast: (writer: string) => number;
 }
 
 /**
@@ -179,8 +189,14 @@ export function collectNamedHeads(): NamedHeads {
       }
     },
     writers: () => [...byWriter.keys()].sort(),
-    findMissing: (chain) => {
+    findLast: (writer) => {
+      let last = 0;
+      for (const { seq } of byWriter.get(writer)?.values() ?? []) last = Math.max(last, seq);
+      return last;
+    },
+    findMissing: (chain, isPartial) => {
       for (const named of byWriter.get(chain.writer)?.values() ?? []) {
+        if (isPartial && (named.seq < chain.first_seq || named.seq > chain.head.seq)) continue;
         const missing = compareHead(chain, named);
         if (missing !== null) return missing;
       }

@@ -94,7 +94,8 @@ async function replaceFile(segment: SegmentFile, writerDir: string, erasure: Act
   const temporary = buildTemporaryName(segment.path);
   const counted = { erased: 0 };
   const output = createWriteStream(temporary, { flags: 'wx', mode: FILE_MODE, flush: true });
-  const lines = Readable.from(eraseLines(segment, erasure, counted), { objectMode: false });
+  const covers = (eventId: string | null) => coversEvent(erasure, eventId);
+  const lines = Readable.from(eraseLines(segment, covers, counted), { objectMode: false });
   try {
     await (segment.gzip
       ? pipeline(lines, createGzip({ level: GZIP_LEVEL }), output)
@@ -107,15 +108,20 @@ async function replaceFile(segment: SegmentFile, writerDir: string, erasure: Act
   return counted.erased;
 }
 
+/** Reads the lines of a file as if all shown actions were erased. The chain verifies without them. */
+export function readWithoutActions(segment: SegmentFile): AsyncGenerator<Buffer> {
+  return eraseLines(segment, () => true, { erased: 0 });
+}
+
 async function* eraseLines(
   segment: SegmentFile,
-  erasure: ActionErasure,
+  covers: (eventId: string | null) => boolean,
   counted: { erased: number },
 ): AsyncGenerator<Buffer> {
   for await (const { bytes, whole } of readJournalLines(segment)) {
     const line = Buffer.concat([bytes, Buffer.from(whole ? '\n' : '')]);
     const body = findActionBody(bytes);
-    if (body !== null && coversEvent(erasure, body.event_id)) {
+    if (body !== null && covers(body.event_id)) {
       line.fill(' ', body.start, body.end);
       counted.erased += 1;
     }

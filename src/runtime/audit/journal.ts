@@ -60,6 +60,11 @@ export interface JournalOptions {
     readonly readHolds: RetentionControl['readHolds'];
     readonly buildEvent: (report: RetentionReport) => AuditEvent;
   };
+  /**
+   * The time after which a file with events is closed, in milliseconds, so that it can be shipped. Old files are then
+   * deleted only when they are shipped; see `shipped.ts`. Without it, files are closed by size alone.
+   */
+  readonly seal_after_ms?: number;
   /** Called when compressing or deleting old files failed. The journal itself continues. */
   readonly on_maintenance_failure?: (systemCode: string) => void;
 }
@@ -74,6 +79,8 @@ export interface Journal {
   readonly append: (event: AuditEvent) => Promise<void>;
   /** Erases shown actions that were written before the call, and returns their number. The chain still verifies. */
   readonly eraseActions: (erasure: ActionErasure) => Promise<number>;
+  /** Signs and closes the current file, and continues in a new one. @throws AuditFailure `journal_hangs` */
+  readonly seal: () => Promise<void>;
   /** Returns the last durable line, and the number of lines after the last checkpoint. */
   readonly head: () => ChainHead & { readonly unsigned_records: number };
   /** Writes pending events, signs the end of the chain, and releases the chain. */
@@ -128,6 +135,9 @@ interface Chain {
   /** The next write continues in a new file. */
   rotation_due: boolean;
   checkpoint_timer: NodeJS.Timeout | null;
+  /** The current file has events. */
+  has_events: boolean;
+  seal_timer: NodeJS.Timeout | null;
   readonly steady_now_ms: () => number | null;
   maintenance: Promise<void>;
   maintenance_timer: NodeJS.Timeout | null;
@@ -154,6 +164,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     return {
       append: (event) => appendEvent(chain, event),
       eraseActions: (erasure) => eraseChainActions(chain, erasure),
+      seal: () => continueInNewFile(chain),
       head: () => ({ ...chain.head, unsigned_records: chain.unsigned_records }),
       close: () => closeChain(chain),
     };
@@ -164,7 +175,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 }
 
 async function openChain(options: JournalOptions, writerDir: string, lock: Lock): Promise<Chain> {
-  const { segment, head, signed, signed_heads, cut } = await openChainEnd(options, writerDir);
+  const { segment, head, signed, signed_heads, has_events, cut } = await openChainEnd(options, writerDir);
   const chain: Chain = {
     options,
     writer_dir: writerDir,
@@ -184,6 +195,8 @@ async function openChain(options: JournalOptions, writerDir: string, lock: Lock)
     checkpoint_due: false,
     rotation_due: false,
     checkpoint_timer: null,
+    has_events,
+    seal_timer: null,
     steady_now_ms: openSteadyClock(options),
     maintenance: Promise.resolve(),
     maintenance_timer: null,
@@ -197,6 +210,7 @@ async function openChain(options: JournalOptions, writerDir: string, lock: Lock)
     throw error;
   }
   armCheckpoint(chain);
+  armSeal(chain);
   return chain;
 }
 
@@ -278,6 +292,7 @@ async function writeBatch(chain: Chain): Promise<void> {
   clearTimeout(watch);
   chain.hanging = null;
   armCheckpoint(chain);
+  armSeal(chain);
 }
 
 /** Rejects all waiting callers while the write is still running. `giveUp` truncates its bytes when it has ended. */
@@ -327,6 +342,7 @@ async function commitBatch(chain: Chain, batch: readonly PendingWrite[]): Promis
   }
   chain.head = head;
   chain.cut = null;
+  chain.has_events ||= batch.length > 0;
   chain.checkpoint_due = false;
   chain.unsigned_records = signs ? 0 : unsigned;
   if (signs) publishHeads(chain, heads);
@@ -358,6 +374,9 @@ async function rotateSegment(chain: Chain): Promise<void> {
   chain.segment = begun.segment;
   chain.head = begun.head;
   chain.unsigned_records = 1;
+  chain.has_events = false;
+  clearTimeout(chain.seal_timer ?? undefined);
+  chain.seal_timer = null;
   await closeSegment(old).catch(() => {});
   scheduleMaintenance(chain);
 }
@@ -420,14 +439,27 @@ function armCheckpoint(chain: Chain): void {
   }, chain.options.checkpoint_ms ?? CHECKPOINT_MS).unref();
 }
 
+/** Arms the timer that closes a file with events. */
+function armSeal(chain: Chain): void {
+  const { seal_after_ms } = chain.options;
+  if (seal_after_ms === undefined || !chain.has_events || chain.seal_timer !== null) return;
+  if (chain.stopping.signal.aborted) return;
+  chain.seal_timer = setTimeout(() => {
+    chain.seal_timer = null;
+    chain.rotation_due = true;
+    startWriting(chain);
+  }, seal_after_ms).unref();
+}
+
 /** Compresses and deletes closed files in the background, one round at a time. Schedules the next round in an hour. */
 function scheduleMaintenance(chain: Chain, others = false): void {
   clearTimeout(chain.maintenance_timer ?? undefined);
   chain.maintenance_timer = setTimeout(() => scheduleMaintenance(chain, true), HOUR_MS).unref();
   const { retention, writer_dir, steady_now_ms } = chain;
-  const { retention: _, ...options } = chain.options;
+  const { retention: _, seal_after_ms, ...options } = chain.options;
   const round = {
     ...{ ...options, writer_dir, steady_now_ms, signal: chain.stopping.signal },
+    keeps_unshipped: seal_after_ms !== undefined,
     ...(retention !== undefined && { retention }),
   };
   chain.maintenance = chain.maintenance
@@ -465,8 +497,8 @@ async function continueInNewFile(chain: Chain): Promise<void> {
 async function closeChain(chain: Chain): Promise<void> {
   if (chain.stopping.signal.aborted) return;
   chain.stopping.abort();
-  clearTimeout(chain.checkpoint_timer ?? undefined);
-  clearTimeout(chain.maintenance_timer ?? undefined);
+  for (const timer of [chain.checkpoint_timer, chain.seal_timer, chain.maintenance_timer])
+    clearTimeout(timer ?? undefined);
   try {
     await chain.writing;
     await chain.maintenance;

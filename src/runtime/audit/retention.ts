@@ -21,6 +21,7 @@ import { isMissingKey, isSigned, type SigningKey, signMessage, type TrustedKeys 
 import { findHoldOn, type LegalHold } from './legal-holds.ts';
 import { readJournalLines } from './lines.ts';
 import { buildServiceEvent } from './service-event.ts';
+import { readShippedSeq } from './shipped.ts';
 import type { AuditEvent } from './types.ts';
 
 export interface MaintainOptions {
@@ -33,6 +34,8 @@ export interface MaintainOptions {
   /** The time that file ages are compared with; `null` while the clock is not steady. */
   readonly steady_now_ms: () => number | null;
   readonly signal: AbortSignal;
+  /** Deletes only files that are shipped. */
+  readonly keeps_unshipped?: boolean;
   /** Holds and evidence of deleting; without it, files are deleted by age alone. */
   readonly retention?: RetentionControl;
 }
@@ -136,7 +139,9 @@ interface ExpiredSegment {
 async function retireSegments(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
   const nowMs = options.steady_now_ms();
   if (nowMs === null) return segments;
-  const expired = await listExpired(options, segments, nowMs - options.max_age_days * DAY_MS);
+  const old = await listExpired(options, segments, nowMs - options.max_age_days * DAY_MS);
+  const shippedSeq = options.keeps_unshipped === true ? await readShippedSeq(options.writer_dir) : null;
+  const expired = shippedSeq === null ? old : old.filter(({ next }) => next.seq <= shippedSeq + 1);
   if (expired.length === 0) return segments;
   const removable = await recordRound(options, expired);
   let gone = 0;

@@ -39,6 +39,11 @@ export interface VerifyOptions {
   readonly trusted_key_id?: string | null;
   /** Heads of each chain from another source, such as `indexHeads` or a backup. The chains must still contain them. */
   readonly known_heads?: ReadonlyMap<string, ChainHead>;
+  /**
+   * The folder is a copy without the newest files, and perhaps without the oldest, as object storage has it. Missing
+   * ends are then warnings. The part between them is verified as always.
+   */
+  readonly is_partial?: boolean;
   /** Called from time to time with the bytes of files that were read, and all bytes. */
   readonly onProgress?: (progress: { readonly done_bytes: number; readonly total_bytes: number }) => void;
   /** Rejects with its reason when it is aborted. */
@@ -142,10 +147,22 @@ async function checkNamedHeads(
   options: WalkOptions,
   trusted: TrustedKeys,
 ): Promise<Walk> {
-  if (walked !== undefined && (walked.broken !== null || named.findMissing(walked) === null)) return walked;
+  const isPartial = options.is_partial ?? false;
+  if (walked !== undefined && (walked.broken !== null || named.findMissing(walked, isPartial) === null))
+    return isPartial ? warnOfEnd(walked, named) : walked;
   const walk = await walkWriter(writer, options, trusted, collectNamedHeads(), new Map());
-  const missing = walk.broken === null ? named.findMissing(walk) : null;
+  const missing = walk.broken === null ? named.findMissing(walk, isPartial) : null;
   if (missing !== null) walk.broken = { writer, file: null, line: null, ...missing };
+  return isPartial ? warnOfEnd(walk, named) : walk;
+}
+
+/** Warns that other chains name a later record than the last one of a partial copy. */
+function warnOfEnd(walk: Walk, named: NamedHeads): Walk {
+  const lastNamed = named.findLast(walk.writer);
+  if (walk.broken === null && lastNamed > walk.head.seq)
+    walk.warnings.push(
+      `${walk.writer}: the copy ends with record ${walk.head.seq}, and other chains name record ${lastNamed}.`,
+    );
   return walk;
 }
 
@@ -306,6 +323,10 @@ async function startWalk(
     walk.retired_seq = last_seq;
     walk.retired = { last_seq, last_hash: lastHash, timestamp, event_id: null };
     startAfter(walk, retired.last_seq, retired.head_hash);
+  } else if (options.is_partial === true && walk.first_seq > 1) {
+    walk.warnings.push(`${writer}: the copy begins with record ${walk.first_seq}.`);
+    walk.head = { seq: walk.first_seq - 1, record_hash: '' };
+    walk.linked = false;
   }
   return walk;
 }

@@ -17,6 +17,7 @@ export function checkRequirements(config: Config, sections: readonly AnyConfigSe
     ...checkExpiries(config),
     ...checkClassifierSettings(config),
     ...checkStoreAddress(config),
+    ...checkObjectStorage(config),
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
     ...checkDashboardUsers(config),
@@ -136,6 +137,24 @@ function checkStoreAddress({ storage: { url } }: Config): ValueProblem[] {
   const message =
     'is no address that can be read; in its user and password `@`, `/`, `:`, `?`, `#` and `%` are written as `%` and two hexadecimal digits';
   return [buildProblem(['storage', 'url'], message)];
+}
+
+/** Checks the object storage. Events cross a network only under TLS, and one request stores at most 5 GB. */
+function checkObjectStorage({ audit: { object_storage, max_size_mb } }: Config): ValueProblem[] {
+  if (object_storage === undefined) return [];
+  const { endpoint } = object_storage;
+  const FILE_MB_MAX = 4_096;
+  return [
+    endpoint === undefined || isSecureAddress(endpoint)
+      ? null
+      : buildProblem(['audit', 'object_storage', 'endpoint'], 'must begin with `https://`'),
+    max_size_mb <= FILE_MB_MAX
+      ? null
+      : buildProblem(
+          ['audit', 'max_size_mb'],
+          `must be at most ${FILE_MB_MAX} with \`audit.object_storage\``,
+        ),
+  ].filter((one) => one !== null);
 }
 
 function isAddress(url: string): boolean {

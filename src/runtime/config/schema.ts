@@ -15,6 +15,7 @@ import {
 import { flowSchema } from './schema-flow.ts';
 import { logSchema } from './schema-log.ts';
 import { mcpSchema } from './schema-mcp.ts';
+import { objectStorageSchema } from './schema-object-storage.ts';
 import { dashboardSchema, secretsSchema } from './schema-outside.ts';
 import { pluginsSectionSchema } from './schema-plugins.ts';
 import { proxySchema } from './schema-proxy.ts';
@@ -209,6 +210,7 @@ const audit = buildSection(
       default: true,
       description: 'Compresses closed journal files with gzip.',
     }),
+    object_storage: objectStorageSchema,
   },
   { description: 'The journal of every decision.', default: {} },
 );

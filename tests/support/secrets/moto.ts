@@ -26,10 +26,14 @@ export function awsKeys(word: string): AwsKeys {
 /** The number of requests without authentication, which create the users. */
 const ACTIONS_BEFORE_AUTH = 5;
 
-/** Starts moto's server, which checks signatures and policies like AWS. */
-export async function startMoto(program: string): Promise<Moto> {
+/**
+ * Starts moto's server, which checks signatures and policies like AWS. For buckets use `isOpen`, which accepts every
+ * credential: moto computes other signatures than the SDK for the lists of a bucket.
+ */
+export async function startMoto(program: string, isOpen = false): Promise<Moto> {
   const port = await freePort();
-  const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: `${ACTIONS_BEFORE_AUTH}` };
+  const actions = isOpen ? 1e9 : ACTIONS_BEFORE_AUTH;
+  const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: `${actions}` };
   const child = spawn(program, ['-H', '127.0.0.1', '-p', `${port}`], { env, stdio: 'ignore' });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);

@@ -2,21 +2,13 @@ import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
-import type { CommandPorts } from '../../../operations/cli-kit/command.ts';
+import type { CommandPorts, RestoreOptions, ShipOptions } from '../../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
-import {
-  escapeControls,
-  paintText,
-  printJson,
-  printLine,
-  printNotice,
-  type Terminal,
-} from '../../../operations/cli-kit/terminal.ts';
-import type { VerifyReport } from '../../../runtime/audit/index.ts';
+import { printJson, printNotice, type Terminal } from '../../../operations/cli-kit/terminal.ts';
+import { printVerifyReport, setVerifyExit } from '../../../operations/cli-kit/verify-report.ts';
 import type { ChainHead } from '../../../runtime/audit/journal-record.ts';
-import type { RetiredReport } from '../../../runtime/audit/verify-report.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 
 interface VerifyOptions {
@@ -24,6 +16,8 @@ interface VerifyOptions {
   readonly keys?: string;
   readonly trustedKey?: string;
   readonly publicKey?: string;
+  readonly log?: string;
+  readonly partial?: true;
   readonly config?: string;
   readonly json?: true;
 }
@@ -31,15 +25,23 @@ interface VerifyOptions {
 export function defineAudit(command: Command, terminal: Terminal, ports: CommandPorts): void {
   const verifying = command
     .command('verify')
-    .summary('check every record of the journal, or an evidence pack')
+    .summary('check every record of the journal, an evidence pack, or a bucket')
     .description(
-      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. With PACK, check an evidence pack instead, on any machine. Ends with 1 at the first fault, and with 3 if a public key is missing, so that the result is unknown.',
+      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. With PACK, check an evidence pack instead, on any machine; with `s3://BUCKET/PREFIX`, the logs in object storage. Ends with 1 at the first fault, and with 3 if a public key is missing, so that the result is unknown.',
     )
-    .argument('[pack]', 'an evidence pack (`.tar.gz`), or the folder that it was extracted to')
+    .argument(
+      '[pack]',
+      'an evidence pack (`.tar.gz`), the folder that it was extracted to, or `s3://BUCKET/PREFIX`',
+    )
     .option('--public-key <file>', 'check PACK with this key: `keys/<id>.json` of the service, or PEM')
     .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
     .option('--keys <folder>', 'folder of the public keys (default: `keys` next to the journal)')
     .option('--trusted-key <id>', 'trust only this key, and keys that it endorsed')
+    .option(
+      '--partial',
+      'with --dir: a copy without the newest and oldest files, as `audit restore` makes it',
+    )
+    .option('--log <id>', 'with `s3://`: only the log with this ID')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
     .action((pack: string | undefined, options: VerifyOptions) =>
@@ -52,8 +54,10 @@ export function defineAudit(command: Command, terminal: Terminal, ports: Command
       'customshouse audit verify evidence.tar.gz --public-key key.json',
       'an evidence pack, with a key that you have',
     ],
+    ['customshouse audit verify s3://acme-audit/production', 'the logs in object storage'],
   ]);
   defineExport(command, terminal, ports);
+  defineShipping(command, terminal, ports);
   // Its subcommands are derived from operations.
   const hold = command.command('hold').summary('keep events of the audit log for a legal case');
   hold.description(
@@ -67,6 +71,36 @@ export function defineAudit(command: Command, terminal: Terminal, ports: Command
     ['customshouse audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
     ['customshouse audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
   ]);
+}
+
+function defineShipping(command: Command, terminal: Terminal, ports: CommandPorts): void {
+  const restoring = command
+    .command('restore')
+    .summary('copy a log from object storage into a new folder')
+    .description(
+      'Copy the log of one service from object storage into a new folder, which then has `journal` and `keys` as a state folder has them. `customshouse audit verify --dir FOLDER --partial` checks it. The address defaults to `audit.object_storage` of the configuration; credentials, region and endpoint come from the environment, as the SDK of AWS finds them.',
+    )
+    .argument('[address]', '`s3://BUCKET/PREFIX`')
+    .requiredOption('--to <folder>', 'the folder to make')
+    .option('--log <id>', 'the ID of the log; needed if there are several')
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
+    .action(async (address: string | undefined, options: RestoreOptions) =>
+      (await ports.loadShipping()).restoreLog(address, options, terminal, ports),
+    );
+  addExamples(restoring, [
+    ['customshouse audit restore s3://acme-audit/production --to lost-node', 'the log of a lost machine'],
+  ]);
+  const shipping = command
+    .command('ship')
+    .summary('close and ship the last files of a stopped service')
+    .description(
+      'Close the newest file of each chain and ship everything that is not in object storage yet. A running service does this by itself; use it before a machine is removed, after the service has stopped.',
+    )
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
+    .action(async (options: ShipOptions) => (await ports.loadShipping()).shipLog(options, terminal, ports));
+  addExamples(shipping, [['customshouse audit ship', 'before the machine is removed']]);
 }
 
 interface ExportWords {
@@ -179,6 +213,10 @@ async function runVerification(
   terminal: Terminal,
   ports: CommandPorts,
 ): Promise<void> {
+  if (pack?.startsWith('s3://') === true) {
+    const { verifyShippedLog } = await ports.loadShipping();
+    return verifyShippedLog(pack, options, terminal);
+  }
   if (pack === undefined && options.publicKey === undefined) return verifyFolder(options, terminal);
   if (pack === undefined)
     throw new CommandFailure(EXIT.usage, 'invalid_request', '`--public-key` is for an evidence pack.', {
@@ -199,10 +237,11 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
     public_keys: await loadPublicKeys(keys),
     trusted_key_id: options.trustedKey ?? null,
     known_heads: knownHeads,
+    is_partial: options.partial ?? false,
   });
-  if (options.json) printJson(terminal, report);
-  else printReport(report, terminal);
-  if (!report.intact) terminal.exit_code = report.broken === null ? EXIT.unknown : EXIT.no;
+  if (!options.json) return printVerifyReport(report, terminal);
+  printJson(terminal, report);
+  setVerifyExit(report, terminal);
 }
 
 interface Places {
@@ -250,46 +289,4 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function printReport(report: VerifyReport, terminal: Terminal): void {
-  for (const warning of report.warnings) printNotice(terminal, `warning: ${escapeControls(warning)}`);
-  if (report.broken !== null) {
-    const { writer, file, line, seq, reason } = report.broken;
-    const place = `${file ?? writer}${line === null ? '' : `, line ${line}`}`;
-    printLine(
-      terminal,
-      `${paintText(terminal, ['bold', 'red'], 'broken')}  ${escapeControls(place)} (record ${seq}): ${escapeControls(reason)}`,
-    );
-    return;
-  }
-  if (report.missing_keys.length > 0) {
-    const what = report.missing_keys.map((keyId) => `\`${keyId}.json\``).join(', ');
-    printLine(
-      terminal,
-      `${paintText(terminal, ['bold', 'yellow'], 'unknown')}  The log cannot be verified without ${what}. Put the public key back, or name its folder with --keys.`,
-    );
-    return;
-  }
-  const total = report.writers.reduce((sum, { events }) => sum + events, 0);
-  printLine(terminal, `${paintText(terminal, ['bold', 'green'], 'intact')}  ${formatCount(total, 'event')}`);
-  for (const writer of report.writers) {
-    const { records, segments, checkpoints, unsigned_tail, cuts, erased_actions } = writer;
-    const { retired } = writer;
-    const parts = [
-      formatCount(records, 'record'),
-      `in ${formatCount(segments, 'file')}`,
-      formatCount(checkpoints, 'signed checkpoint'),
-      `${unsigned_tail} since the last`,
-    ];
-    if (erased_actions > 0) parts.push(`${formatCount(erased_actions, 'shown action')} erased`);
-    if (cuts > 0) parts.push(`${formatCount(cuts, 'torn line')} cut`);
-    printLine(terminal, `  ${escapeControls(writer.writer)}: ${parts.join(', ')}`);
-    if (retired !== null) printLine(terminal, `    ${escapeControls(describeRetired(retired))}`);
-  }
-}
-
-function describeRetired({ last_seq, timestamp, event_id }: RetiredReport): string {
-  const by = event_id === null ? '; no audit event records it' : `, recorded by ${event_id}`;
-  return `records 1 to ${last_seq} were deleted by age at ${timestamp}${by}`;
 }
