@@ -141,6 +141,24 @@ test('a lost node is restored from the bucket, where no change goes unnoticed', 
   const twice = await runAudit(['restore', `s3://${BUCKET}/lost`, '--to', target]);
   assert.deepEqual([twice.code, /has files/.test(twice.stderr)], [2, true]);
 
+  // The folder is a state folder like any other: it answers queries and gives evidence.
+  writeFileSync(join(service.dir, 'lost.yaml'), 'version: v1alpha1\nstate_dir: restored\n');
+  const program = [process.execPath, MAIN_FILE];
+  const listed = await runProgram(
+    [...program, 'logs', '--config', 'lost.yaml', '--decision', 'block', '--json'],
+    {
+      cwd: service.dir,
+    },
+  );
+  assert.equal(listed.stdout.trim().split('\n').length, 6, listed.stderr);
+  const pack = await runAudit(
+    ['export', '--pack', 'lost.tar.gz', '--last', '1d', '--config', 'lost.yaml'],
+    service.dir,
+  );
+  assert.equal(pack.code, 0, pack.stderr);
+  const proof = await runAudit(['verify', 'lost.tar.gz'], service.dir);
+  assert.equal(proof.code, 0, proof.stdout);
+
   const [first = '', second = ''] = await listFiles('lost');
   const kept = await readObject(first);
   await replaceObject(first, await readObject(second));

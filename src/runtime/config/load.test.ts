@@ -477,7 +477,7 @@ auth:
   api_keys: [{id: a, sha256: "${'ab'.repeat(32)}", tenants: [t], agents: [x], permissions: [check], expires_at: "2027-01-31T12:00:00Z"}]
   jwt: {issuer: "https://i.example", audience: [a, b], jwks_file: keys.json, claims: {tenants: org.id}, algorithms: [ES256]}
 metrics: {enabled: false, endpoint: /m, public: true}
-audit: {enabled: false, log_inputs: true, log_outputs: true, max_size_mb: 1, max_age_days: 2, compress_rotated: false}
+audit: {enabled: false, log_inputs: true, log_outputs: true, max_size_mb: 1, max_age_days: 2, compress_rotated: false, object_storage: {bucket: acme-audit, prefix: prod, region: eu-central-1, endpoint: 'https://s3.example', path_style: true, seal_after: 1m, object_lock: {mode: compliance, days: 7}}}
 state_dir: state
 storage: {url: "postgres://u:\${DB}@db/x"}
 approvals: {ttl_max: 2h, pending_max: 5, pending_per_agent_max: 2, arguments_bytes_max: 512, retention: 7d, webhook: {url: "https://w.example/a", secret: "\${KEY}", timeout_ms: 200, max_attempts: 2, allow_link_local: true}}

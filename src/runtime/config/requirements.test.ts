@@ -29,3 +29,24 @@ test('a password that breaks the address of the store is refused, and not repeat
   }
   assert.equal(rows.length, 8);
 });
+
+test('object storage needs TLS, and files that one request can store', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'requirements-'));
+  t.after(() => rmSync(cwd, { recursive: true, force: true }));
+  const rows: readonly (readonly [audit: string, problem: RegExp | null])[] = [
+    ['object_storage: {bucket: acme, endpoint: "https://s3.example"}', null],
+    ['object_storage: {bucket: acme, endpoint: "http://127.0.0.1:9000"}', null],
+    ['object_storage: {bucket: acme, endpoint: "http://s3.example"}', /endpoint` must begin with `https/],
+    ['{max_size_mb: 5000, object_storage: {bucket: acme}}', /max_size_mb` must be at most 4096/],
+    ['{max_size_mb: 5000}', null],
+    ['object_storage: {bucket: "s3://acme"}', /must be the name of a bucket/],
+    ['object_storage: {bucket: acme, prefix: /x/}', /must be a path such as/],
+    ['object_storage: {}', /bucket` is missing/],
+  ];
+  for (const [audit, problem] of rows) {
+    writeFileSync(join(cwd, 'service.yaml'), `audit: ${audit.startsWith('{') ? audit : `{${audit}}`}`);
+    const read = await loadConfig({ path: null, env: {}, cwd });
+    if (problem === null) assert.ok(read.ok, audit);
+    else assert.match(read.ok ? '' : read.problems[0]!.message, problem, audit);
+  }
+});
