@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { openApiClient } from './support/api-client.ts';
+import { createIdentityProvider } from './support/identity-provider.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const stranger = generateKeyPairSync('ed25519').privateKey;
+const { jwt, files: keyFile, issue, forge } = createIdentityProvider();
 const orchestrator = createApiKey('orchestrator');
 const plain = createApiKey('plain');
 
 const config = {
   auth: {
     required: true,
-    jwt: { issuer: 'https://id.test', audience: 'agents', public_key_file: 'id.pem' },
+    jwt,
     api_keys: [{ ...orchestrator.entry, may_act_for: ['alice'] }, plain.entry],
   },
   policies: [
@@ -30,7 +29,7 @@ const contracts = [
   { tool_name: 'read_file', max_calls_per_minute_per_user: 3 },
 ];
 const files = {
-  'id.pem': publicKey.export({ type: 'spki', format: 'pem' }) as string,
+  ...keyFile,
   'contracts/tools.yaml': JSON.stringify({ version: 'v1alpha1', contracts }),
 };
 
@@ -39,15 +38,6 @@ before(async () => {
   service = await startTestService({ config, files });
 });
 after(() => service.stop());
-
-function issue(claims: object, key: KeyObject = privateKey, expiresIn = 600): string {
-  const exp = Math.floor(Date.now() / 1_000) + expiresIn;
-  const payload = { iss: 'https://id.test', aud: 'agents', exp, sub: 'alice', ...claims };
-  const text = [{ alg: 'EdDSA' }, payload]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.');
-  return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`;
-}
 
 interface Answer {
   readonly status: number;
@@ -76,8 +66,8 @@ const email = { tool: 'send_email', agent_id: 'mailer' };
 test('a forged or expired token is refused', async () => {
   const scopes = { scope: 'email.send' };
   assert.equal((await call(issue(scopes), email)).decision, 'allow');
-  assert.equal((await call(issue(scopes, stranger), email)).status, 401);
-  assert.equal((await call(issue(scopes, privateKey, -60), email)).status, 401);
+  assert.equal((await call(forge(scopes), email)).status, 401);
+  assert.equal((await call(issue(scopes, -60), email)).status, 401);
   const loop = { sub: 'mailer', act: { sub: 'lead', act: { sub: 'mailer' } } };
   assert.equal((await call(issue({ ...scopes, act: loop }), email)).status, 401);
 });

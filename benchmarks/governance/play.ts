@@ -220,10 +220,14 @@ async function askOverMcp({ as_user, tool, subject, actor, input, output }: Ques
   }
 }
 
-/** Runs the hook, whose user is the operating system's. It has no field for the tier and the chain. */
-async function askOverHook({ tool, subject, input, output }: Question, stage: Stage) {
+/** Runs the hook with the user's token in its environment, where the program that starts the agent puts it. */
+async function askOverHook({ as_user, tool, subject, actor, input, output }: Question, stage: Stage) {
   const call = { ...subject, tool, ...(output === undefined ? { input } : { output }) };
-  const env = { TRACEPARENT: createTraceparent() };
+  const token = findToken(as_user, actor, stage);
+  const env = {
+    TRACEPARENT: createTraceparent(),
+    ...(token !== null && { SERVICE_USER_TOKEN: token }),
+  };
   const { stdout } = await runHook(stage.service.dir, call, ['--dialect', 'plain'], env);
   const { decision, rule } = JSON.parse(stdout) as Answer;
   return { is_allowed: decision !== 'block', evidence: `verdict of the hook: ${decision} by ${rule}` };

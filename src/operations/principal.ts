@@ -13,6 +13,9 @@ export interface StatedPrincipal {
   readonly trace_id?: string | null | undefined;
 }
 
+/** The parts of a call's context from which the person and the chain are resolved. */
+export type PrincipalContext = Pick<Context, 'caller' | 'user_id' | 'task_id' | 'trace_id'>;
+
 /**
  * Resolves the person, the chain and the tier behind a request; `null` if it has none. A credential's own
  * person, chain and tier take precedence over those that the request states.
@@ -20,7 +23,7 @@ export interface StatedPrincipal {
  * @throws Refusal for a chain with a loop, with too many links, or with an agent outside the credential's scope, and
  * for a tier other than the credential's
  */
-export function resolvePrincipal(stated: StatedPrincipal, context: Context): Principal | null {
+export function resolvePrincipal(stated: StatedPrincipal, context: PrincipalContext): Principal | null {
   const { caller } = context;
   const named = dropBlank(stated.user_id) ?? dropBlank(context.user_id);
   const user = caller.user ?? resolveNamedUser(named, context);
@@ -38,13 +41,13 @@ export function resolvePrincipal(stated: StatedPrincipal, context: Context): Pri
 }
 
 /** A credential that may act for people proves the one whom the request names. */
-function resolveNamedUser(named: string | null, { caller }: Context): ProvedUser | null {
+function resolveNamedUser(named: string | null, { caller }: PrincipalContext): ProvedUser | null {
   if (named === null || caller.may_act_for === undefined) return null;
   if (!coversName(caller.may_act_for, named)) return null;
   return buildNamedUser(named);
 }
 
-function resolveStatedChain(chain: readonly string[], { caller }: Context): readonly string[] {
+function resolveStatedChain(chain: readonly string[], { caller }: PrincipalContext): readonly string[] {
   const wrong =
     chain.length > CHAIN_LINKS_MAX
       ? `has at most ${CHAIN_LINKS_MAX} agents`
@@ -61,7 +64,7 @@ function resolveStatedChain(chain: readonly string[], { caller }: Context): read
 
 function resolveStatedTier(
   stated: Principal['claimed_tier'],
-  { caller }: Context,
+  { caller }: PrincipalContext,
 ): Principal['claimed_tier'] {
   if (caller.agent_tier === undefined || stated === null) return stated;
   if (stated === caller.agent_tier) return null;

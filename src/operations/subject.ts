@@ -3,7 +3,7 @@ import { coversName } from '../runtime/access/scope.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import { type Context, Refusal } from './operation.ts';
-import { resolvePrincipal, type StatedPrincipal } from './principal.ts';
+import { type PrincipalContext, resolvePrincipal, type StatedPrincipal } from './principal.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Returns the refusal for an event that does not exist, which is also that for an event of others. */
@@ -31,6 +31,9 @@ export interface SubjectFields {
     | undefined;
 }
 
+/** The parts of a call's context from which a subject is resolved. */
+export type SubjectContext = PrincipalContext & Pick<Context, 'tenant_id'>;
+
 /** The tenant, agents and session of a call, after the credential's scope was checked. */
 export interface RequestSubject {
   readonly tenant_id: string;
@@ -45,7 +48,7 @@ export interface RequestSubject {
  * defaults. A name outside the credential's scope is refused with `forbidden`. So is a missing name if the credential
  * has several, because `unknown` would be an agent outside its scope.
  */
-export function resolveSubject(input: SubjectFields, context: Context): RequestSubject {
+export function resolveSubject(input: SubjectFields, context: SubjectContext): RequestSubject {
   const { caller } = context;
   const source = dropBlankName(input.source_agent_id);
   if (source !== null) requireInScope(caller.agents, source, 'source_agent_id');
@@ -106,7 +109,7 @@ export function buildContextRefusal(): Refusal {
 }
 
 /** Returns the tenant: from the body, its `context`, or the transport, in this order. */
-export function resolveTenant(input: SubjectFields, context: Context): string {
+export function resolveTenant(input: SubjectFields, context: SubjectContext): string {
   const request = readName(input, 'tenant_id') ?? dropBlankName(context.tenant_id);
   return resolveScopedName(context.caller.tenants, request, 'tenant_id', 'default');
 }

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Runtime } from '../operations/runtime.ts';
 import type { Log } from '../platform/log.ts';
-import { buildHookCaller, buildMcpCaller } from '../runtime/access/callers.ts';
+import { buildMcpCaller } from '../runtime/access/callers.ts';
 import { getOsUserName } from '../runtime/access/os-user.ts';
+import type { JwtSettings } from '../runtime/access/settings.ts';
 import type { Caller } from '../runtime/access/types.ts';
+import { openHookCallers } from './hook-callers.ts';
 import type { DaemonHandlers, Dispatch, ServiceStatus } from './service.ts';
 import { OTHER_SERVICE, SocketFailure } from './socket-failure.ts';
-import { CONFIG_HEADER, readHeader, readUser, VERSION_HEADER } from './socket-headers.ts';
+import { CONFIG_HEADER, readHeader, readTokenHeader, readUser, VERSION_HEADER } from './socket-headers.ts';
 import { type LocalRoute, openSocketHttp, type SocketServer } from './socket-http.ts';
 
 /**
@@ -33,6 +35,8 @@ export interface ContentSocketOptions {
   readonly status: () => ServiceStatus;
   /** The active configuration file with links resolved. `null` for none. */
   readonly config_file: string | null;
+  /** The signed tokens of people that are accepted. `null` for none. */
+  readonly jwt: JwtSettings | null;
   /** The callbacks of a daemon. `null` for a service, which never ends because of a request. */
   readonly daemon: DaemonHandlers | null;
   readonly log: Log;
@@ -52,7 +56,8 @@ export function openContentSocket(options: ContentSocketOptions): Promise<Socket
 }
 
 function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRoute> {
-  const { runtime, dispatch, daemon } = options;
+  const { runtime, dispatch, daemon, jwt } = options;
+  const findHookCaller = openHookCallers(jwt, runtime.now_ms);
   // Only this user can open the socket.
   const osUser = getOsUserName();
   let last = 0;
@@ -63,7 +68,8 @@ function buildRoutes(options: ContentSocketOptions): ReadonlyMap<string, LocalRo
       daemon?.onRequest();
       refuseStranger(headers, options);
       await refuseOutdatedPolicy(options);
-      return dispatch.judgeHook(body, contextOf(buildHookCaller(readUser(headers), osUser)));
+      const caller = await findHookCaller(readUser(headers), readTokenHeader(headers));
+      return dispatch.judgeHook(body, contextOf(caller));
     },
   };
   const dialects: LocalRoute = {

@@ -426,6 +426,7 @@ async function openLocalSockets(
       ...shared,
       path: buildStatePaths(state_dir).content_socket,
       config_file: configFile,
+      jwt: config.auth.jwt,
     }),
     openOperatorSocket({ ...shared, state_dir, sync_index: syncIndex, follow: getFollow(deferred) }),
   ]);

@@ -7,6 +7,16 @@ export const VERSION_HEADER = 'x-service-version';
 /** The configuration file of a hook, with links resolved; absent for none. */
 export const CONFIG_HEADER = 'x-service-config';
 
+/** Returns the header of a signed token; none without a token. */
+export function buildTokenHeader(token: string | null): Record<string, string> {
+  return token === null ? {} : { authorization: `Bearer ${encodeURIComponent(token)}` };
+}
+
+/** Returns the credential that a request presents; `null` for none, and empty for one of another scheme. */
+export function readTokenHeader({ authorization }: IncomingHttpHeaders): string | null {
+  return authorization === undefined ? null : (/^Bearer (\S+)$/.exec(authorization)?.[1] ?? '');
+}
+
 /** Builds the headers of a local request. Values are percent-encoded, because paths may have any character. */
 export function buildHeaders(values: Readonly<Record<string, string | null>>): Record<string, string> {
   const present = Object.entries(values).filter((each): each is [string, string] => each[1] !== null);

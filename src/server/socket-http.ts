@@ -52,7 +52,8 @@ interface SocketOptions {
 const CONNECTIONS_MAX = 1_024;
 /** The requests that run at once. The body of a waiting request is not read. */
 const REQUESTS_MAX = 64;
-const HEADER_BYTES_MAX = 16_384;
+/** Enough for the longest signed token and the path of a configuration. */
+const HEADER_BYTES_MAX = 65_536;
 /** The time for the headers, and for the whole request with its body, in milliseconds. */
 const HEADERS_MS = 5_000;
 const REQUEST_MS = 30_000;

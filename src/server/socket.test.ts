@@ -94,7 +94,7 @@ before(async () => {
   ensureToken(stateDir, 'operator');
   const shared = {
     ...{ runtime: { plugins: async () => ({ dialects: [] }) } as unknown as Runtime, dispatch },
-    ...{ daemon: null, status: () => status, log: openLog({ level: 'silent', name: 'test' }) },
+    ...{ daemon: null, jwt: null, status: () => status, log: openLog({ level: 'silent', name: 'test' }) },
   };
   const syncIndex = async () => void handled.push({ name: 'sync_index', input: null });
   servers = await Promise.all([
@@ -398,7 +398,7 @@ test('a daemon with an invalid policy leaves hooks to decide', async () => {
     const { runtime } = createTestRuntime({ instead: { reloadFailure: async () => failure } });
     const path = join(stateDir, 'other.sock');
     const server = await openContentSocket({
-      ...{ path, runtime, dispatch, config_file: '/etc/service.yaml', status: () => status },
+      ...{ path, runtime, dispatch, jwt: null, config_file: '/etc/service.yaml', status: () => status },
       daemon: is_daemon ? { onRequest: () => {}, onLeave: () => assert.fail('it must stay') } : null,
       log: openLog({ level: 'silent', name: 'test' }),
     });

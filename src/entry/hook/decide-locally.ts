@@ -31,11 +31,13 @@ export async function decideLocally(
   request: HookRequest,
   context: LocalContext,
 ): Promise<readonly HookAnswer[]> {
-  const saved = readHookSnapshot(context.location, context.version);
+  // The verification of a token needs the configuration.
+  const saved = context.user_token === null ? readHookSnapshot(context.location, context.version) : null;
   if (saved === null) {
     const fullRuntime = await openRuntime(context);
     try {
-      return await judgeChecks(request, fullRuntime.runtime, context.caller);
+      const caller = await fullRuntime.findCaller(context.user, context.user_token);
+      return await judgeChecks(request, fullRuntime.runtime, caller);
     } finally {
       await fullRuntime.close();
     }

@@ -15,6 +15,7 @@ import { hasPlugins } from '../../runtime/plugins/excluded-plugins.ts';
 import { loadConfiguredPlugins } from '../../runtime/policies/load-policy.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved-policy.ts';
 import { buildWatchList } from '../../runtime/policies/watch.ts';
+import { type FindHookCaller, openHookCallers } from '../../server/hook-callers.ts';
 import { loadConfig } from '../../server/load-config.ts';
 import { openLocalRuntime } from '../../server/local.ts';
 import { buildStatePaths, makeStateDir } from '../../server/state-dir.ts';
@@ -31,6 +32,7 @@ import {
 /** A complete runtime for one process and a few decisions. */
 export interface FullRuntime {
   readonly runtime: LocalRuntime;
+  readonly findCaller: FindHookCaller;
   readonly close: () => Promise<void>;
 }
 
@@ -53,7 +55,7 @@ export async function openFullRuntime(location: HookLocation, version: string): 
     await saveSnapshot(config, runtime, { location, version, before }).catch(() => {});
     await runtime.close();
   };
-  return { runtime, close };
+  return { runtime, findCaller: openHookCallers(config.auth.jwt, runtime.now_ms), close };
 }
 
 /**

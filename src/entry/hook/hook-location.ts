@@ -28,7 +28,11 @@ export interface HookLocation {
 export interface LocalContext {
   readonly location: HookLocation;
   readonly version: string;
+  /** The operating system user, for whom an agent without a token acts. */
   readonly caller: Caller;
+  /** The user that the environment names, and the signed token of a person; `null` for none. */
+  readonly user: string;
+  readonly user_token: string | null;
 }
 
 const FILE_NAMES = ['service.yaml', 'service.yml'] as const;

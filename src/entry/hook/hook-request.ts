@@ -10,6 +10,9 @@ export interface HookRequest {
   readonly hook_version?: string;
   readonly agent_id: string;
   readonly tenant_id: string;
+  /** True if neither the command nor the event names the agent, or the tenant: a credential may then name it. */
+  readonly has_default_agent?: true;
+  readonly has_default_tenant?: true;
   readonly session_id: string | null;
   readonly tool_use_id: string | null;
   readonly approval_request_id: string | null;

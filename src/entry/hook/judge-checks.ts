@@ -1,8 +1,10 @@
 import type { HookAnswer, HookCheck } from '../../coding-agents/record/dialect.ts';
 import { createContent } from '../../core/json/source.ts';
 import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
-import { type Content, type Crossing, type Json, NO_PRINCIPAL } from '../../core/types/index.ts';
+import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
+import { type RequestSubject, resolveSubject } from '../../operations/subject.ts';
+import { coversName } from '../../runtime/access/scope.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import {
   type ActorContext,
@@ -16,7 +18,7 @@ import { getProbeKind, refuseProbe, splitProbeSession } from './probe.ts';
 
 /**
  * Evaluates the checks of a hook event with the same enforcement as every other transport. Returns one answer for each
- * check.
+ * check. Rejects with a `Refusal` if the agent, its chain or the tenant is outside the caller's scope.
  */
 export async function judgeChecks(
   received: HookRequest,
@@ -28,13 +30,15 @@ export async function judgeChecks(
   const { session_id, metadata: probeMetadata } = splitProbeSession(
     probe === null ? null : received.session_id,
   );
-  const request = probe === null ? received : { ...received, session_id };
+  const { agent_id, tenant_id, principal } = resolveHookSubject(received, caller);
+  const known = principal === undefined ? {} : { principal };
+  const request = { ...received, agent_id, tenant_id, ...(probe !== null && { session_id }) };
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
   if (request.opens_session === true)
-    await runtime.openSession(addPrincipal(buildActor(request, now_ms()), request, caller), caller);
+    await runtime.openSession({ ...buildActor(request, now_ms()), ...known }, caller);
   for (const check of request.checks) {
-    const crossing = addPrincipal(buildHookCrossing(check, request, now_ms()), request, caller);
+    const crossing = { ...buildHookCrossing(check, request, now_ms()), ...known };
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
     const { approval_request_id, dialect, event, hook_version, tool_use_id } = request;
     const metadata = {
@@ -57,15 +61,22 @@ export async function judgeChecks(
   return answers;
 }
 
-/** Adds the person whom the caller proves, which is the operating system user, with the task and the trace. */
-function addPrincipal<Acting extends ActorContext>(
-  acting: Acting,
-  { task_id, trace_id }: HookRequest,
-  { user }: Caller,
-): Acting {
-  if ([user, task_id, trace_id].every((each) => each === undefined)) return acting;
-  const named = { user: user ?? null, task_id: task_id ?? null, trace_id: trace_id ?? null };
-  return { ...acting, principal: { ...NO_PRINCIPAL, ...named } };
+/**
+ * Resolves for whom the agent acts, as at every other transport. An agent that has only its default name takes the one
+ * of the credential.
+ */
+function resolveHookSubject(
+  { agent_id, tenant_id, has_default_agent, has_default_tenant, ...work }: HookRequest,
+  caller: Caller,
+): RequestSubject {
+  const isNamedByCaller = caller.chain !== undefined || !coversName(caller.agents, agent_id);
+  const fields = {
+    agent_id: has_default_agent === true && isNamedByCaller ? null : agent_id,
+    tenant_id: has_default_tenant === true ? null : tenant_id,
+  };
+  const { task_id, trace_id } = work;
+  const named = { ...(task_id !== undefined && { task_id }), ...(trace_id !== undefined && { trace_id }) };
+  return resolveSubject(fields, { caller, ...named });
 }
 
 const VERSION_CHARS_MAX = 128;

@@ -27,6 +27,7 @@ export interface HookRefusal {
 export type HookRefusalRule =
   | 'hook.unreadable'
   | 'hook.usage'
+  | 'hook.user_token'
   | 'fault.policy'
   | 'fault.store'
   | 'fault.timeout'
@@ -38,7 +39,7 @@ export type HookRefusalRule =
  */
 export async function recordRefusal(
   refusal: HookRefusal,
-  { location, version, caller }: LocalContext,
+  { location, version, caller }: Pick<LocalContext, 'location' | 'version' | 'caller'>,
 ): Promise<void> {
   const refusalLog = await findRefusalLog(location, version);
   if (refusalLog === null) return;

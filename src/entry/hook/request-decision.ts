@@ -8,7 +8,13 @@ import {
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { CONTENT_LEVELS, exchange } from '../../server/socket-exchange.ts';
 import { OTHER_SERVICE } from '../../server/socket-failure.ts';
-import { buildHeaders, CONFIG_HEADER, USER_HEADER, VERSION_HEADER } from '../../server/socket-headers.ts';
+import {
+  buildHeaders,
+  buildTokenHeader,
+  CONFIG_HEADER,
+  USER_HEADER,
+  VERSION_HEADER,
+} from '../../server/socket-headers.ts';
 import { getContentSocket } from '../../server/socket-path.ts';
 import type { HookRequest } from './hook-request.ts';
 
@@ -17,7 +23,7 @@ export type OwnerReply =
   | { readonly answers: readonly HookAnswer[] }
   /** No process listens, it ended before it answered, or it runs another configuration or version. */
   | { readonly unavailable: 'not_running' | 'ended' | 'other_service' }
-  | { readonly refused: string };
+  | { readonly refused: string; readonly code: string };
 
 /** The state folder, and the identity that the process there must match. */
 export interface OwnerIdentity {
@@ -27,19 +33,26 @@ export interface OwnerIdentity {
   readonly user: string;
 }
 
-/** Asks the process that owns the state folder to decide. It has no time limit; the caller sets one. */
-export async function requestDecision(request: HookRequest, owner: OwnerIdentity): Promise<OwnerReply> {
+/**
+ * Asks the process that owns the state folder to decide. It has no time limit; the caller sets one.
+ * @param userToken - the signed token of the person for whom the agent acts, `null` for none
+ */
+export async function requestDecision(
+  request: HookRequest,
+  owner: OwnerIdentity,
+  userToken: string | null,
+): Promise<OwnerReply> {
   const reply = await exchange(getContentSocket(owner.state_dir), {
     method: 'POST',
     path: '/hook',
-    headers: identify(owner),
+    headers: { ...identify(owner), ...buildTokenHeader(userToken) },
     body: writeExactJson(request, CONTENT_LEVELS),
   });
   if ('unavailable' in reply) return reply;
   const answers = parseJson(reply.text);
   if (reply.status !== 200) return readRefusal(answers);
   if (!Array.isArray(answers) || answers.length !== request.checks.length)
-    return { refused: 'The service that runs gave no answer that can be read.' };
+    return { refused: 'The service that runs gave no answer that can be read.', code: 'internal' };
   rememberNestedSources(answers, SOURCE_LIMITS, CONTENT_LEVELS);
   return { answers };
 }
@@ -68,5 +81,5 @@ function identify({ config_file, version, user }: OwnerIdentity): Record<string,
 
 function readRefusal(body: unknown): OwnerReply {
   const { code, error } = body as { readonly code: string; readonly error: string };
-  return code === OTHER_SERVICE ? { unavailable: OTHER_SERVICE } : { refused: error };
+  return code === OTHER_SERVICE ? { unavailable: OTHER_SERVICE } : { refused: error, code };
 }

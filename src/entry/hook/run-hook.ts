@@ -21,6 +21,7 @@ import { readTraceId } from '../../core/text/trace-parent.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildHookCaller } from '../../runtime/access/callers.ts';
+import { looksLikeJwt } from '../../runtime/access/jwt-form.ts';
 import { getOsUserName } from '../../runtime/access/os-user.ts';
 import { endSentence, formatProblem } from '../../runtime/config/problem-text.ts';
 import { findHookLocation } from './hook-location.ts';
@@ -152,6 +153,8 @@ function recordDenial(run: HookRun, failure: unknown): Promise<void> {
 function getRefusalRule(failure: unknown): HookRefusalRule {
   const { name, code } = failure as { readonly name?: string; readonly code?: string };
   if (name === 'StartFailure' && code === 'config_invalid') return 'fault.policy';
+  const isRefused = name === 'OwnerFailure' || name === 'Refusal';
+  if (isRefused && (code === 'unauthenticated' || code === 'forbidden')) return 'hook.user_token';
   return REFUSAL_RULES[name ?? ''] ?? 'fault.internal';
 }
 
@@ -220,6 +223,8 @@ function buildRequest(
   options: HookOptions,
 ): HookRequest {
   const subject = dialect.readSubject(payload);
+  const agentId = options.agent ?? subject.agent_id;
+  const tenantId = options.tenant ?? subject.tenant_id;
   return {
     ...subject,
     ...readWorkingDir(payload),
@@ -227,8 +232,10 @@ function buildRequest(
     dialect: dialect.name,
     event: name,
     hook_version: getHookVersion(),
-    agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
-    tenant_id: options.tenant ?? subject.tenant_id ?? 'default',
+    agent_id: agentId ?? dialect.agent_id,
+    tenant_id: tenantId ?? 'default',
+    ...(agentId === null && { has_default_agent: true }),
+    ...(tenantId === null && { has_default_tenant: true }),
     ...(event.opens_session === true && { opens_session: true }),
     checks: event.checks(payload),
   };
@@ -262,16 +269,13 @@ async function decideRequest(request: HookRequest, run: HookRun): Promise<readon
   const { options, process } = run;
   const location = findHookLocation(options.config, process.env, process.cwd);
   const user = getUserName(process.env);
+  const userToken = readUserToken(process.env);
   const { state_dir, config_file } = location;
   if (state_dir !== null) {
-    const ownerReply = await requestDecision(request, {
-      state_dir,
-      config_file,
-      version: getHookVersion(),
-      user,
-    });
+    const owner = { state_dir, config_file, version: getHookVersion(), user };
+    const ownerReply = await requestDecision(request, owner, userToken);
     if ('answers' in ownerReply) return ownerReply.answers;
-    if ('refused' in ownerReply) throw new OwnerFailure(ownerReply.refused);
+    if ('refused' in ownerReply) throw new OwnerFailure(ownerReply.refused, ownerReply.code);
   }
   const { decideLocally, spawnDaemon } = await import('./decide-locally.ts');
   if (state_dir !== null && process.env.SERVICE_HOOK_DAEMON !== 'off')
@@ -279,8 +283,22 @@ async function decideRequest(request: HookRequest, run: HookRun): Promise<readon
   return decideLocally(request, {
     location,
     version: getHookVersion(),
-    caller: buildHookCaller(getUserName(process.env), getOsUserName()),
+    caller: buildHookCaller(user, getOsUserName()),
+    user,
+    user_token: userToken,
   });
+}
+
+/**
+ * Returns the signed token of the person for whom the agent acts; `null` without the variable.
+ * @throws OwnerFailure if the variable holds anything else, also nothing
+ */
+function readUserToken({ SERVICE_USER_TOKEN: token }: HookProcess['env']): string | null {
+  if (token === undefined || looksLikeJwt(token)) return token ?? null;
+  throw new OwnerFailure(
+    '`SERVICE_USER_TOKEN` holds no signed token (JWT). Start the agent with one, or without the variable.',
+    'unauthenticated',
+  );
 }
 
 function getUserName(env: HookProcess['env']): string {
@@ -392,9 +410,11 @@ class HookTimeout extends Error {
 
 /** A refusal by the owner of the state folder that is not the result of a rule. */
 class OwnerFailure extends Error {
-  constructor(message: string) {
+  readonly code: string;
+  constructor(message: string, code: string) {
     super(message);
     this.name = 'OwnerFailure';
+    this.code = code;
   }
 }
 
@@ -410,6 +430,8 @@ function formatFailure(failure: unknown): string {
   if (failure instanceof UsageFailure || failure instanceof HookTimeout || failure instanceof OwnerFailure)
     return failure.message;
   const { name, message, code } = failure as Error & { readonly code?: string };
+  // A refusal of this process names no content either.
+  if (name === 'Refusal') return message;
   if (name === 'StartFailure' || name === 'StoreFailure') {
     const command = code === 'config_invalid' ? ' `customshouse validate` shows every problem.' : '';
     return `${message}${formatFirstProblem(failure as StartFailure)} Until this is fixed, everything is refused.${command}`;

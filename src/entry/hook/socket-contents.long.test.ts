@@ -74,7 +74,7 @@ before(async () => {
   };
   const unexpected = () => assert.fail('no content reaches this');
   const shared = {
-    ...{ runtime, dispatch: watched, daemon: { onRequest: () => {}, onLeave: unexpected } },
+    ...{ runtime, dispatch: watched, jwt: null, daemon: { onRequest: () => {}, onLeave: unexpected } },
     ...{
       status: () => ({ version: VERSION }) as ServiceStatus,
       log: openLog({ level: 'silent', name: 'test' }),
@@ -131,12 +131,8 @@ function sendAsHook(output: Json): Promise<unknown> {
     ...{ tool_use_id: null, approval_request_id: null },
     checks: [{ kind: 'result', tool: 'read_file', output }],
   };
-  return requestDecision(request, {
-    state_dir: stateDir,
-    config_file: null,
-    version: VERSION,
-    user: 'alice',
-  });
+  const owner = { state_dir: stateDir, config_file: null, version: VERSION, user: 'alice' };
+  return requestDecision(request, owner, null);
 }
 
 /** Builds the JSON text of the content with a number. The first texts come in every layout before the next ones. */

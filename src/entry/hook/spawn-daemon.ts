@@ -20,9 +20,11 @@ export function spawnDaemon(location: HookLocation, stateDir: string, version: s
   const file = openOwnFileSync(log, O_WRONLY | O_CREAT | O_TRUNC);
   const program = fileURLToPath(new URL(`./daemon-process${extname(import.meta.url)}`, import.meta.url));
   const args = [program, version, ...(location.path === null ? [] : [location.path])];
+  // The token belongs to one agent, and the daemon serves all.
+  const { SERVICE_USER_TOKEN: _token, ...env } = location.env;
   const child = spawn(process.execPath, args, {
     cwd: location.cwd,
-    env: location.env,
+    env,
     detached: true,
     stdio: ['ignore', 'ignore', file],
   });

@@ -158,9 +158,7 @@ function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id, principal } = resolveSubject(
     { agent_id: readHeader(request, 'x-service-agent') },
     {
-      runtime,
       caller: request.caller ?? ANONYMOUS_CALLER,
-      request_id: request.id,
       tenant_id: readHeader(request, 'x-service-tenant'),
       user_id: readHeader(request, 'x-service-user'),
       ...readWorkContext(request),

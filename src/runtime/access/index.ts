@@ -19,7 +19,8 @@ import {
   LOOPBACK_CALLER,
   PROXY_CALLER,
 } from './callers.ts';
-import { looksLikeJwt, openJwtVerifier } from './jwt.ts';
+import { openJwtVerifier } from './jwt.ts';
+import { looksLikeJwt } from './jwt-form.ts';
 import { isName } from './names.ts';
 import { buildLocalityCheck, buildProxyCheck, type Peer } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';

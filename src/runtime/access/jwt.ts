@@ -10,13 +10,7 @@ import type { Caller } from './types.ts';
 
 const ALGORITHMS: readonly string[] = JWT_ALGORITHMS;
 
-const TOKEN_CHARS_MAX = 16_384;
 const NAMES_MAX = 100;
-
-/** Returns whether a credential has the three parts of a JWT. */
-export function looksLikeJwt(credential: string): boolean {
-  return credential.length <= TOKEN_CHARS_MAX && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential);
-}
 
 /**
  * Verifies signed tokens: signature, algorithm, issuer, audience, and the required expiry. Returns the caller

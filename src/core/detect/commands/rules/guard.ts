@@ -181,6 +181,9 @@ export const guardRules: readonly CommandRule[] = [
       '$env:SERVICE_CONFIG = "C:/x.yaml"',
       'SERVICE_TRUSTED_PLUGINS=/tmp service doctor',
       'env SERVICE_TRUSTED_PLUGINS=/tmp service doctor',
+      'SERVICE_USER_TOKEN=eyJ claude -p x',
+      'unset SERVICE_USER_TOKEN',
+      'env -u SERVICE_TASK claude -p x',
       'git config core.hooksPath /dev/null',
       'git config --global core.hookspath ""',
     ],
@@ -194,6 +197,9 @@ export const guardRules: readonly CommandRule[] = [
       'declare -p SERVICE_CONFIG',
       'launchctl getenv SERVICE_CONFIG',
       '$env:SERVICE_CONFIG',
+      'echo "$SERVICE_TASK"',
+      'SERVICE_TASK=tsk_1 claude -p x',
+      'unset MY_SERVICE_TASK',
       'git config core.hooksPath .githooks',
       'git config --get core.hooksPath',
       'git config --unset core.hooksPath',
@@ -289,8 +295,10 @@ const SWITCH_PAIR =
 /** With this variable every command would run a project's plug-ins. */
 const TRUST_VARIABLE = 'SERVICE_TRUSTED_PLUGINS';
 const AGENT_HOME = new RegExp(
-  `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON', TRUST_VARIABLE].join('|')})$`,
+  `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON', 'SERVICE_USER_TOKEN', TRUST_VARIABLE].join('|')})$`,
 );
+/** Without these, an agent acts for another person, or without its task. */
+const BOUNDS = /^(?:SERVICE_USER_TOKEN|SERVICE_TASK)$/;
 
 /** Programs whose variables later commands see. */
 const SETS_VARIABLES = /^(?:export|declare|typeset|set|setx|setenv|launchctl|systemctl)$/;
@@ -316,6 +324,8 @@ function switchesGuardOff(command: Command): boolean {
   const isAgent = AGENT.test(name) || words.slice(0, 4).some(({ text }) => AGENT_PACKAGE.test(text));
   if (SETS_VARIABLES.test(name)) return setsHome(command);
   if (name === 'git') return disablesGitHooks(words);
+  const unsets = name === 'unset' || (name === 'env' && words.some(({ text }) => AGENT.test(text)));
+  if (unsets && words.some(({ text }) => BOUNDS.test(text.replace(/^(?:-u|--unset=)/, '')))) return true;
   const powershell = /^\$env:(\w{1,64})(=?)/.exec(name);
   if (powershell !== null && (powershell[2] === '=' || words[0]?.text === '='))
     return AGENT_HOME.test(powershell[1]!.toUpperCase());
