@@ -1,6 +1,11 @@
 import { join, resolve } from 'node:path';
 import { type BucketSettings, ObjectStorageFailure, openBucket } from '../../drivers/object-storage/s3.ts';
-import type { RestoreOptions, ShipOptions, ShippedVerifyOptions } from '../../operations/cli-kit/command.ts';
+import type {
+  CommandPorts,
+  RestoreOptions,
+  ShipOptions,
+  ShippedVerifyOptions,
+} from '../../operations/cli-kit/command.ts';
 import { CommandFailure, EXIT } from '../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../operations/cli-kit/format-table.ts';
 import {
@@ -45,10 +50,11 @@ export async function restoreLog(
   address: string | undefined,
   options: RestoreOptions,
   terminal: Terminal,
+  ports: CommandPorts,
 ): Promise<void> {
   const source =
     address === undefined
-      ? await readConfiguredPlace(terminal, options.config)
+      ? await readConfiguredPlace(terminal, options.config, ports)
       : parseAddress(address, terminal.env);
   const folder = resolve(terminal.cwd, options.to);
   const restored = await withPlace(source, async (place) => {
@@ -64,8 +70,12 @@ export async function restoreLog(
 }
 
 /** Closes and ships the files of a stopped service. Ends with 1 if a running service still writes some. */
-export async function shipLog(options: ShipOptions, terminal: Terminal): Promise<void> {
-  const config = await loadCliConfig(terminal, options.config, 'leave');
+export async function shipLog(
+  options: ShipOptions,
+  terminal: Terminal,
+  ports: CommandPorts,
+): Promise<void> {
+  const config = await ports.loadConfig(terminal, options.config, 'leave');
   const shipping = openShipping(config, Date.now, new AbortController().signal);
   if (shipping === null) throw buildUnconfiguredFailure();
   let shipped = 0;
@@ -136,8 +146,12 @@ function parseAddress(address: string, env: Readonly<Record<string, string | und
   };
 }
 
-async function readConfiguredPlace(terminal: Terminal, path: string | undefined): Promise<Place> {
-  const { object_storage } = (await loadCliConfig(terminal, path, 'leave')).audit;
+async function readConfiguredPlace(
+  terminal: Terminal,
+  path: string | undefined,
+  ports: CommandPorts,
+): Promise<Place> {
+  const { object_storage } = (await ports.loadConfig(terminal, path, 'leave')).audit;
   if (object_storage === undefined) throw buildUnconfiguredFailure();
   return { bucket: object_storage, prefix: object_storage.prefix };
 }
