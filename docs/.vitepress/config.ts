@@ -24,6 +24,8 @@ export default defineConfig({
   rewrites: { 'README.md': 'index.md' },
   lastUpdated: false,
   metaChunk: true,
+  // One page after the other, because the search index numbers them as they come: the same sources give the same bytes.
+  buildConcurrency: 1,
   // Without transitions to disable, the theme writes no style element.
   appearance: { disableTransition: false },
   // Links that leave this folder become plain text below; the tests of the repository follow all links.

@@ -1,8 +1,9 @@
-/** External programs that some checks need. They come from apt if it is available, from PyPI and from npm. */
+/** External programs that some checks need. They come from apt if it is available, from PyPI, npm and Go. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { POSTGRES_FOLDERS } from '../../src/platform/store/testing/postgres-server.ts';
+import { installFromGo, isFromGo } from './go.ts';
 import { findNpmProgram, installFromNpm } from './npm.ts';
 import { getPrograms, installFromPypi, isFromPypi } from './python.ts';
 
@@ -12,6 +13,10 @@ export interface Component {
   readonly apt: string;
   /** The requirements that PyPI provides; they are installed for this checkout only. */
   readonly pypi?: readonly string[];
+  /** A module that the Go module proxy provides, as `helm.sh/helm/v3/cmd/helm@v3.22.0`; it is built for this checkout only. */
+  readonly go?: string;
+  /** True if only the tests that name it need it, so that it is not installed with all others. */
+  readonly is_on_demand?: boolean;
   /** A folder with an npm lock file that provides the program; the packages are installed there. */
   readonly npm?: string;
   /** True if only the program that is installed for this checkout counts, in exactly these versions. */
@@ -104,6 +109,42 @@ export const components: readonly Component[] = [
     is_own: true,
     needed_for: 'the tests of the adapters of the SDK with frameworks of agents for JavaScript',
   },
+  { name: 'prometheus', apt: 'prometheus', program: 'promtool', needed_for: 'the tests of the alert rules' },
+  { name: 'systemd', apt: 'systemd', program: 'systemd-analyze', needed_for: 'the tests of the unit' },
+  {
+    name: 'deploy-python',
+    apt: 'python3-venv',
+    pypi: ['check-jsonschema==0.39.0', 'kubernetes-validate==1.37.0', 'pre-commit==4.7.0'],
+    program: 'python',
+    folders: getPrograms('deploy-python'),
+    is_own: true,
+    needed_for: 'the tests of the files for deployment',
+  },
+  {
+    name: 'helm',
+    apt: 'golang',
+    go: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
+    program: 'helm',
+    folders: getPrograms('helm'),
+    is_own: true,
+    is_on_demand: true,
+    needed_for: 'the tests of the Helm chart',
+  },
+  {
+    name: 'debootstrap',
+    apt: 'debootstrap',
+    program: 'debootstrap',
+    folders: '/usr/sbin',
+    is_on_demand: true,
+    needed_for: 'the tests of the container image',
+  },
+  {
+    name: 'systemd-nspawn',
+    apt: 'systemd-container',
+    program: 'systemd-nspawn',
+    is_on_demand: true,
+    needed_for: 'the tests of the unit in a system of its own',
+  },
   {
     name: 'mcp-inspector',
     apt: 'npm',
@@ -119,8 +160,8 @@ export function locateComponent(name: string): string | null {
   const component = components.find((each) => each.name === name);
   if (component === undefined) throw new Error(`\`${name}\` is no component`);
   if (component.npm !== undefined) return findNpmProgram(component.npm, component.program);
-  const { pypi = [], folders, is_own = false } = component;
-  if (is_own && !isFromPypi(name, pypi)) return null;
+  const { pypi = [], go, folders, is_own = false } = component;
+  if (is_own && !(go === undefined ? isFromPypi(name, pypi) : isFromGo(name, go))) return null;
   const own = folders === undefined ? [] : globSync(folders);
   const path = is_own ? [] : (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   for (const folder of [...path, ...own]) {
@@ -149,13 +190,14 @@ export function ensureComponents(names: readonly string[], say: (line: string) =
 }
 
 /**
- * Installs a component from PyPI or npm. Returns `false` if neither provides it, or if the installation
- * fails.
+ * Installs a component from PyPI, npm or the Go module proxy. Returns `false` if none of them provides it, or if the
+ * installation fails.
  */
 function installFromRegistry(name: string, say: (line: string) => void): boolean {
-  const { pypi, npm } = components.find((each) => each.name === name) ?? {};
-  if (pypi === undefined && npm === undefined) return false;
-  say(`installing ${pypi?.join(', ') ?? `the packages of ${npm}`} ...`);
+  const { pypi, npm, go } = components.find((each) => each.name === name) ?? {};
+  if (pypi === undefined && npm === undefined && go === undefined) return false;
+  say(`installing ${go ?? pypi?.join(', ') ?? `the packages of ${npm}`} ...`);
+  if (go !== undefined) return installFromGo(name, go);
   return npm === undefined ? installFromPypi(name, pypi!) : installFromNpm(npm);
 }
 

@@ -75,6 +75,7 @@ const CASES: readonly Case[] = [
     stderr: [/input/],
   },
   { name: 'text and file', args: ['--file', 'notes.md', 'text'], code: 2, stderr: [/not both/] },
+  { name: 'quiet without a file', args: ['--quiet', 'text'], code: 2, stderr: [/--file only/] },
   { name: 'a file', args: ['--file', 'notes.md'], code: 1, stdout: [/^block /m], forbidden: [KEY] },
   {
     name: 'a file of JSON',
@@ -123,6 +124,48 @@ test('scan answers as the service does, and never repeats what it found', async 
       for (const text of [...forbidden, '\u001b', '    at '])
         assert.ok(!all.includes(text), `${name}\n${all}`);
     }
+  });
+});
+
+test('scan of several files goes through all, and prints no content', async () => {
+  await withFolder(async (cwd) => {
+    await writeFile(join(cwd, 'a.md'), 'Good morning\n');
+    await writeFile(join(cwd, 'b.md'), `a key: ${KEY}\n`);
+    await writeFile(join(cwd, 'c.md'), `${SSN}\n`);
+    await writeFile(join(cwd, 'd.bin'), Buffer.from([0xff, 0xfe]));
+    const scan = async (...names: string[]) => {
+      const words = names.flatMap((name) => (name.startsWith('-') ? [name] : ['--file', name]));
+      return runInProcess(['scan', ...words], { cwd });
+    };
+    const allowed = await scan('a.md', 'a.md');
+    assert.deepEqual([allowed.code, allowed.stderr], [0, '']);
+    const blocked = await scan('b.md', 'a.md', 'c.md');
+    assert.equal(blocked.code, 1, blocked.stderr);
+    assert.match(blocked.stdout, /^b\.md\nblock [\s\S]*^c\.md\nmodify /m);
+    assert.match(blocked.stdout, /^3 files: 1 allowed, 1 with redactions, 1 blocked, 0 unreadable$/m);
+    const quiet = await scan('c.md', '--quiet');
+    assert.match(quiet.stdout, /^c\.md\nmodify [\s\S]*^1 file: 0 allowed, 1 with redactions/m);
+    const unreadable = await scan('d.bin', 'none.md', 'b.md');
+    assert.equal(unreadable.code, 2);
+    assert.match(unreadable.stderr, /^d\.bin: .*UTF-8.*\nnone\.md: /m);
+    assert.match(unreadable.stdout, /1 blocked, 2 unreadable$/m);
+    const json = await scan('b.md', 'd.bin', '--json');
+    const rows = json.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      rows.map(({ file, decision, error }) => [file, decision, typeof error]),
+      [
+        ['b.md', 'block', 'undefined'],
+        ['d.bin', undefined, 'string'],
+      ],
+    );
+    for (const { stdout, stderr } of [blocked, quiet, unreadable, json])
+      for (const text of [KEY, 'REDACTED', 'a key']) assert.ok(!`${stdout}${stderr}`.includes(text), text);
+    const misconfigured = await scan('a.md', 'b.md', '--config=none.yaml');
+    assert.equal(misconfigured.code, 2);
+    assert.equal(misconfigured.stderr.match(/is not valid/g)?.length, 1, misconfigured.stderr);
   });
 });
 

@@ -1,5 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { interpolateText } from './interpolate.ts';
@@ -50,6 +53,46 @@ test('an unresolved reference is reported, without quoting an invalid name', () 
     assert.match(result.message, expected);
   }
   assert.equal(refused.length, 10);
+});
+
+test('a file that a variable names holds the value', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'interpolate-'));
+  try {
+    const write = (name: string, text: string) => {
+      writeFileSync(join(dir, name), text);
+      return join(dir, name);
+    };
+    const files = {
+      KEY_FILE: write('key', 'k-1\n'),
+      LINES_FILE: write('lines', 'a\nb\r\n'),
+      BARE_FILE: write('bare', ' ${PORT} '),
+      BOTH: 'variable',
+      BOTH_FILE: write('both', 'file'),
+      LONG_FILE: write('long', 'x'.repeat(65_537)),
+      GONE_FILE: join(dir, 'gone'),
+      FOLDER_FILE: dir,
+      RELATIVE_FILE: 'key',
+    };
+    const read = (name: string) => interpolateText(`\${${name}}`, { env: files, secrets: new Map() });
+    const texts = ['KEY', 'LINES', 'BARE', 'BOTH', 'KEY_FILE'].map((name) => {
+      const result = read(name);
+      return result.ok ? result.text : result.message;
+    });
+    assert.deepEqual(texts, ['k-1', 'a\nb', ' ${PORT} ', 'variable', join(dir, 'key')]);
+    for (const [name, why] of [
+      ['LONG', /has more than 65536 bytes$/],
+      ['GONE', /`GONE_FILE` names cannot be read \(ENOENT\)$/],
+      ['FOLDER', /is no file$/],
+      ['RELATIVE', /has no absolute path$/],
+    ] as const) {
+      const result = read(name);
+      assert.ok(!result.ok, name);
+      assert.match(result.message, why);
+      assert.ok(!result.message.includes(dir));
+    }
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 test('any value is inserted unchanged, whatever surrounds it', () => {

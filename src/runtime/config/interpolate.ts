@@ -1,4 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+
 /** The result of replacing the references in one string. */
 export type InterpolationResult =
   | {
@@ -29,10 +32,13 @@ export interface ReferenceSources {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const SECRET = 'secret:';
+/** `NAME_FILE` names a file with the value of `NAME`, as container engines and Kubernetes mount secrets. */
+const FILE_SUFFIX = '_FILE';
+const FILE_BYTES_MAX = 65_536;
 
 /**
- * Replaces `${NAME}` in a parsed string by that environment variable, and `${secret:name}` by that secret. `$${` is the
- * escape for `${`. A replaced value is not interpolated again, so it cannot add structure or further references. A
+ * Replaces `${NAME}` in a parsed string by that environment variable, or by the content of the file that `NAME_FILE`
+ * names, and `${secret:name}` by that secret. `$${` is the escape for `${`. A replaced value is not interpolated again, so it cannot add structure or further references. A
  * failure is the predicate of a sentence, which repeats no value.
  */
 export function interpolateText(text: string, sources: ReferenceSources): InterpolationResult {
@@ -85,9 +91,30 @@ function lookUp(name: string, { env, secrets }: ReferenceSources): SecretReadRes
       message: 'has a `${...}` that names no environment variable; write `$${` for the characters',
     };
   }
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value === undefined) {
-    return { ok: false, message: `needs the environment variable \`${name}\`, which is not set` };
+  const value = getVariable(env, name);
+  if (value !== undefined) return { ok: true, value };
+  const file = getVariable(env, `${name}${FILE_SUFFIX}`);
+  if (file !== undefined) return readValueFile(name, file);
+  return { ok: false, message: `needs the environment variable \`${name}\`, which is not set` };
+}
+
+function getVariable(env: ReferenceSources['env'], name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}
+
+/** Reads a value without the line break at its end, which editors and `echo` add. */
+function readValueFile(name: string, file: string): SecretReadResult {
+  const refuse = (why: string) => ({
+    ok: false as const,
+    message: `needs the environment variable \`${name}\`, and the file that \`${name}${FILE_SUFFIX}\` names ${why}`,
+  });
+  if (!isAbsolute(file)) return refuse('has no absolute path');
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile()) return refuse('is no file');
+    if (stats.size > FILE_BYTES_MAX) return refuse(`has more than ${FILE_BYTES_MAX} bytes`);
+    return { ok: true, value: readFileSync(file, 'utf8').replace(/\r?\n$/, '') };
+  } catch (error) {
+    return refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
   }
-  return { ok: true, value };
 }
