@@ -114,7 +114,12 @@ export const components: readonly Component[] = [
   {
     name: 'deploy-python',
     apt: 'python3-venv',
-    pypi: ['check-jsonschema==0.39.0', 'kubernetes-validate==1.37.0', 'pre-commit==4.7.0'],
+    pypi: [
+      'check-jsonschema==0.39.0',
+      'cyclonedx-python-lib[json-validation]==11.12.0',
+      'kubernetes-validate==1.37.0',
+      'pre-commit==4.7.0',
+    ],
     program: 'python',
     folders: getPrograms('deploy-python'),
     is_own: true,

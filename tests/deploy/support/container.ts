@@ -23,15 +23,19 @@ export interface Container {
 /** An address in the container's network that is no loopback address, as a client of a published port has. */
 export const OUTER_ADDRESS = '10.255.0.1';
 
-/** @param state - the folder that is mounted as the image's volume; it is given to the image's user */
+/**
+ * Starts the image's command and waits until it is healthy.
+ * @param state - the folder that is mounted as the image's volume
+ * @param volume - its owner and mode; by default those of the image's folder
+ */
 export async function startContainer(
   image: Image,
   state: string,
-  args: readonly string[] = image.command,
+  volume: { readonly owner: string; readonly mode: string } = { owner: image.user, mode: '0700' },
 ): Promise<Container> {
   const [uid = '', gid = ''] = image.user.split(':');
-  execFileSync('chown', [image.user, state]);
-  execFileSync('chmod', ['0700', state]);
+  execFileSync('chown', [volume.owner, state]);
+  execFileSync('chmod', [volume.mode, state]);
   const script = `
     mount --bind "$0" "$0"
     mount --bind "$1" "$0${image.volumes[0]}"
@@ -42,7 +46,17 @@ export async function startContainer(
     root=$0; shift
     exec setpriv --no-new-privs --clear-groups unshare --pid --fork --kill-child --root "$root" --mount-proc=/proc \\
       --wd ${image.workdir} --setgid ${gid} --setuid ${uid} -- "$@"`;
-  const words = ['--mount', '--net', 'sh', '-ec', script, image.root, state, ...image.entrypoint, ...args];
+  const words = [
+    '--mount',
+    '--net',
+    'sh',
+    '-ec',
+    script,
+    image.root,
+    state,
+    ...image.entrypoint,
+    ...image.command,
+  ];
   const child = spawn('unshare', words, { env: { ...image.env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let written = '';
   for (const stream of [child.stdout, child.stderr])

@@ -21,7 +21,6 @@ export interface Image {
 }
 
 export interface ImageOptions {
-  readonly file: string;
   /** The folder from which `COPY` takes files. */
   readonly context: string;
   /** An empty folder for the roots of all stages. */
