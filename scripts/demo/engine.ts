@@ -74,7 +74,7 @@ export async function openDemoEngine(folder: string, clock: DemoClock): Promise<
     policy: made.policy,
     journal: { append },
     store: openLazyStore(() => openServiceStore(parseStoreSettings(config), { migrate: true }), log),
-    index_path: paths.index,
+    index_address: () => ({ path: paths.index }),
     metrics: null,
     telemetry: null,
     coordinator: buildDemoCoordinator(made.plugins),

@@ -7,7 +7,7 @@ import { StoreFailure } from '../platform/store/failure.ts';
 import { Unavailable } from '../platform/unavailable.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { identifyUser, isSignedIn } from '../runtime/access/users.ts';
-import { AuditFailure } from '../runtime/audit/failure.ts';
+import { AuditFailure, type AuditFailureCode } from '../runtime/audit/failure.ts';
 import { OPERATOR_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
 import { readCheckBody } from './check-body.ts';
 import {
@@ -68,13 +68,23 @@ export async function callOperation<Input extends TSchema, Output extends TSchem
   }
 }
 
+const NOT_CONFIGURED: readonly AuditFailureCode[] = ['audit_disabled', 'index_off'];
+const UNUSABLE_INDEX: readonly AuditFailureCode[] = [
+  'index_damaged',
+  'index_foreign',
+  'index_missing',
+  'index_newer',
+];
+
 /**
  * Returns the refusal for an error that means "temporarily unavailable" or "not configured"; `null` for any other
  * error.
  */
 export function findUnavailableRefusal(error: unknown): Refusal | null {
-  if (error instanceof AuditFailure && error.code === 'audit_disabled')
-    return new Refusal('not_configured', error.message);
+  if (error instanceof AuditFailure) {
+    if (NOT_CONFIGURED.includes(error.code)) return new Refusal('not_configured', error.message);
+    if (UNUSABLE_INDEX.includes(error.code)) return new Refusal('unavailable', error.message);
+  }
   const isExpected = error instanceof Unavailable || error instanceof StoreFailure;
   return isExpected ? new Refusal('unavailable', error.message) : null;
 }

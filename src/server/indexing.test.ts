@@ -27,7 +27,7 @@ test('a stop ends the indexing of a long journal between two batches, and the ne
   const logged: string[] = [];
   const open = (closeMsMax?: number) =>
     openIndexFiller({
-      index_path: join(audit.state, 'index.db'),
+      index_address: { path: join(audit.state, 'index.db') },
       journal_dir: audit.dir,
       journal,
       max_age_days: 90,

@@ -4,11 +4,13 @@ import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/throttle.ts';
 import type { ArrivalNotifier, IndexWatcher } from '../runtime/audit/arrivals.ts';
 import { openArrivalNotifier } from '../runtime/audit/arrivals.ts';
-import type { AuditIndex } from '../runtime/audit/audit-index.ts';
-import { openIndex } from '../runtime/audit/audit-index.ts';
+import type { AuditIndex, IndexAddress } from '../runtime/audit/audit-index.ts';
+import { AuditFailure } from '../runtime/audit/failure.ts';
 import type { Journal } from '../runtime/audit/index.ts';
 import { openIndexer } from '../runtime/audit/indexer.ts';
+import { INDEX_OFF } from '../runtime/audit/lazy-index.ts';
 import { readLegalHolds } from '../runtime/audit/legal-holds.ts';
+import { openIndex } from '../runtime/audit/open-index.ts';
 import { findShortenedChains } from '../runtime/audit/shortened-chains.ts';
 import { drainSpool } from '../runtime/audit/spool.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
@@ -19,7 +21,7 @@ import type { StateWatch } from './state-watch.ts';
  * the spool.
  */
 export interface IndexFiller {
-  /** Returns whether the index is open. */
+  /** Returns whether the index is open, or there is none. */
   readonly ready: () => boolean;
   /** Resolves when the index has every event that was durable before the call. */
   readonly sync: () => Promise<void>;
@@ -60,7 +62,8 @@ interface OpenIndex {
  * alone: the fault is logged, and the step is retried.
  */
 export function openIndexFiller(options: {
-  readonly index_path: string;
+  /** `null` for a service without an index, of which only the spool is imported. */
+  readonly index_address: IndexAddress | null;
   readonly journal_dir: string;
   readonly journal: Journal;
   readonly max_age_days: number;
@@ -88,12 +91,14 @@ export function openIndexFiller(options: {
   async function sync(): Promise<void> {
     // Two concurrent calls would chain a file twice, and one of them would miss it.
     await inTurn(() => drainAndInspect(options));
-    await (await open()).sync();
+    if (options.index_address !== null) await (await open()).sync();
   }
 
   async function step(): Promise<void> {
     await sync();
-    if (opened !== null) await maintainIndex(opened);
+    if (opened === null) return;
+    await opened.arrivals.poll();
+    await maintainIndex(opened);
   }
 
   const background = repeatStep(
@@ -105,7 +110,7 @@ export function openIndexFiller(options: {
   );
 
   return {
-    ready: () => opened !== null,
+    ready: () => opened !== null || options.index_address === null,
     sync: () => throttle.hurry(sync),
     open,
     close: async () => {
@@ -219,10 +224,11 @@ function repeatStep(
 }
 
 async function openAll(
-  options: { index_path: string; journal_dir: string; watch: IndexWatcher; log: Log },
+  options: { index_address: IndexAddress | null; journal_dir: string; watch: IndexWatcher; log: Log },
   begin: Throttle['begin'],
 ): Promise<OpenIndex> {
-  const index = await openIndex({ path: options.index_path });
+  if (options.index_address === null) throw new AuditFailure('index_off', INDEX_OFF);
+  const index = await openIndex(options.index_address);
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
   const arrivals = await openArrivalNotifier(index, options.watch);
   const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin, arrivals });

@@ -15,6 +15,7 @@ import { logExcludedPlugins } from '../runtime/plugins/excluded-plugins.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadPolicy } from '../runtime/policies/index.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
+import { readIndexAddress, requireIndexAddress } from './index-address.ts';
 import { type Coordinator, openRuntime } from './runtime.ts';
 import { connectService, type ServiceClient } from './socket-client.ts';
 import { buildStatePaths, makeStateDir, takeOwnerLock } from './state-dir.ts';
@@ -53,7 +54,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     policy: made.policy,
     journal: config.audit.enabled ? { append } : null,
     store: openLazyStore(() => openAlone(config), log),
-    index_path: paths.index,
+    index_address: () => readIndexAddress(config),
     metrics: null,
     telemetry: null,
     coordinator: buildLocalCoordinator(config, client, made.plugins),
@@ -155,7 +156,13 @@ async function eraseAlone(erasure: ActionErasure, config: Config): Promise<numbe
   try {
     const { eraseActions } = await import('./erase-actions.ts');
     const { state_dir } = config;
-    return await eraseActions(erasure, { state_dir, sync: () => fillIndex(config), journals: new Map() });
+    const indexAddress = readIndexAddress(config);
+    return await eraseActions(erasure, {
+      state_dir,
+      index_address: indexAddress,
+      sync: () => fillIndex(config),
+      journals: new Map(),
+    });
   } finally {
     lock.release();
   }
@@ -193,11 +200,12 @@ export async function readLocalAuditEnd(config: Config): Promise<AuditPosition> 
   } finally {
     (await client.opened())?.close();
   }
+  const address = requireIndexAddress(config);
   const [{ openIndex }, { readAuditEnd }] = await Promise.all([
-    import('../runtime/audit/audit-index.ts'),
+    import('../runtime/audit/open-index.ts'),
     import('../runtime/audit/events/follow-index.ts'),
   ]);
-  const index = await openIndex({ path: paths.index, read_only: true });
+  const index = await openIndex({ ...address, read_only: true });
   try {
     return await readAuditEnd(index);
   } finally {
@@ -222,7 +230,7 @@ async function fillIndex(config: Config): Promise<void> {
     [
       import('./writer.ts'),
       import('../runtime/audit/spool.ts'),
-      import('../runtime/audit/audit-index.ts'),
+      import('../runtime/audit/open-index.ts'),
       import('../runtime/audit/indexer.ts'),
       import('../runtime/audit/order.ts'),
     ],
@@ -236,7 +244,9 @@ async function fillIndex(config: Config): Promise<void> {
   } finally {
     await journal.close();
   }
-  const index = await openIndex({ path: paths.index });
+  const address = readIndexAddress(config);
+  if (address === null) return;
+  const index = await openIndex(address);
   try {
     await openIndexer({ index, dir: paths.journal }).sync();
   } finally {

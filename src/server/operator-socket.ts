@@ -90,7 +90,10 @@ async function followEvents(
   const { dispatch, follow } = options;
   const followRequest = await dispatch.parseFollowRequest(request.body, buildContext(request, options));
   if (follow === null)
-    throw new Refusal('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
+    throw new Refusal(
+      'not_configured',
+      'There is no index of the audit log: `audit.enabled` is `false`, or `audit.index` is `off`.',
+    );
   if (followers.count >= FOLLOWERS_MAX) throw new Refusal('unavailable', 'Too many follow the audit log.');
   const { signal } = request;
   signal.throwIfAborted();

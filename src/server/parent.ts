@@ -25,6 +25,7 @@ import { openApiKeyExchange } from './api-key-exchange.ts';
 import { type BackgroundWork, type Closeable, openBackgroundWork } from './background-work.ts';
 import { openContentSocket } from './content-socket.ts';
 import { eraseFromService } from './erase-actions.ts';
+import { readIndexAddress } from './index-address.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
@@ -176,7 +177,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now };
-  const open = openRuntime({ ...parts, ...shared, index_path: buildStatePaths(config.state_dir).index });
+  const open = openRuntime({ ...parts, ...shared, index_address: () => readIndexAddress(config) });
   const use = { use: open.usePolicy, useKeys: keys.useConfigured };
   const load = async () => {
     await managed.copy();
@@ -192,7 +193,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const background = await openBackgroundWork({
     ...{ config, log, store: store.open, ports: open.ports, runtime: () => open.runtime },
-    ...{ index: getIndex(deferred), started_ms: parts.started_ms, deliveries: serving.deliveries },
+    ...{ index: getIndex(deferred, config), started_ms: parts.started_ms, deliveries: serving.deliveries },
   });
   deferred.background = background;
   const kept = background.opened;
@@ -381,7 +382,7 @@ function openParentIndexing(
   const policyHash = () => deferred.reloading?.getActive().hash ?? policy.hash;
   const stateWatch = openStateWatch({ state_dir, journal, policyHash, now_ms: Date.now, log });
   return openIndexFiller({
-    ...{ index_path: paths.index, journal_dir: paths.journal, journal },
+    ...{ index_address: readIndexAddress(config), journal_dir: paths.journal, journal },
     ...{ max_age_days: config.audit.max_age_days, state_dir, state_watch: stateWatch },
     ...{ now_ms: Date.now, watch: deferred.feed, log },
   });
@@ -428,7 +429,7 @@ async function openLocalSockets(
       config_file: configFile,
       jwt: config.auth.jwt,
     }),
-    openOperatorSocket({ ...shared, state_dir, sync_index: syncIndex, follow: getFollow(deferred) }),
+    openOperatorSocket({ ...shared, state_dir, sync_index: syncIndex, follow: getFollow(deferred, config) }),
   ]);
   return opening.flatMap((each) => {
     if (each.status === 'fulfilled') return [each.value];
@@ -437,14 +438,15 @@ async function openLocalSockets(
   });
 }
 
-/** Returns the opener of the audit index; `null` without an audit log. */
-function getIndex({ indexing }: DeferredParts): (() => Promise<AuditIndex>) | null {
-  return indexing === null ? null : async () => (await indexing.open()).index;
+/** Returns the opener of the audit index; `null` without an audit log or an index of it. */
+function getIndex({ indexing }: DeferredParts, { audit }: Config): (() => Promise<AuditIndex>) | null {
+  if (indexing === null || audit.index === 'off') return null;
+  return async () => (await indexing.open()).index;
 }
 
 /** Clients follow the audit log in the process that fills the index. */
-function getFollow({ feed, indexing }: DeferredParts): FollowAuditLog | null {
-  if (indexing === null) return null;
+function getFollow({ feed, indexing }: DeferredParts, { audit }: Config): FollowAuditLog | null {
+  if (indexing === null || audit.index === 'off') return null;
   return async (followRequest, signal) => {
     const { index } = await indexing.open();
     return followIndex(followRequest, { index, sync: indexing.sync, watch: feed.watch }, signal);

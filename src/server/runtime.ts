@@ -14,6 +14,7 @@ import { requireAnswer } from '../platform/require-answer.ts';
 import type { LazyStore } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { Caller } from '../runtime/access/types.ts';
+import type { IndexAddress } from '../runtime/audit/audit-index.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import type { EventHub } from '../runtime/audit/events/hub.ts';
 import { openLazyHub } from '../runtime/audit/events/lazy.ts';
@@ -87,7 +88,8 @@ export interface RuntimeParts {
   readonly store: LazyStore;
   /** The port that the service listens on. Default: the configured one. */
   readonly port?: number;
-  readonly index_path: string;
+  /** Returns the address of the audit index; `null` without one. */
+  readonly index_address: () => IndexAddress | null;
   /** `null` with `metrics.enabled: false`. */
   readonly metrics: Metrics | null;
   /** `null` if it is off. */
@@ -165,7 +167,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...auditLog.offers,
-    events: parts.journal === null || coordinator.events === null ? null : hub.open,
+    events: hasEvents(parts) ? hub.open : null,
     forward: forwarder.open,
     ...joinMembers(opened),
   };
@@ -189,6 +191,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
         ...[async () => kept.classifiers?.close(), parts.store.close],
       ]),
   };
+}
+
+/** Readers of the event stream read the index, so that there is no stream without it. */
+function hasEvents({ journal, coordinator, config }: RuntimeParts): boolean {
+  return journal !== null && coordinator.events !== null && config.audit.index !== 'off';
 }
 
 /** Opens all features for one process. None loads more than its own record before it is used. */

@@ -40,6 +40,7 @@ export function buildStatePaths(stateDir: string) {
     keys: join(stateDir, 'keys'),
     policies: join(stateDir, 'policies'),
     index: join(stateDir, 'index.db'),
+    index_node: join(stateDir, 'index-node'),
   };
 }
 

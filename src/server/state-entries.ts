@@ -36,6 +36,7 @@ const ENTRIES = {
       'alert-stream-id',
       'approval-link-key',
       'fingerprint-key',
+      'index-node',
       'memory-key',
       'operator-token',
       'owner.lock',

@@ -6,6 +6,7 @@ import { type ApiKeys, openApiKeys } from '../runtime/access/api-keys.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import { readPolicy } from '../runtime/policies/saved-policy.ts';
+import { readIndexAddress } from './index-address.ts';
 import { endpoints } from './operations.ts';
 import { openRpcChannel, type RpcChannel } from './rpc-channel.ts';
 import type { ParentMethods, WorkerMethods, WorkerStart } from './rpc-methods.ts';
@@ -165,7 +166,7 @@ async function openWorkerState(
     journal,
     store: openLazyStore(() => openServiceStore(parseStoreSettings(config)), log),
     port: orders.port,
-    index_path: paths.index,
+    index_address: () => readIndexAddress(config),
     metrics,
     telemetry,
     coordinator: buildChannelCoordinator(channel, writer),

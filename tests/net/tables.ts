@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 import type { StoreSettings } from '../../src/platform/store/settings.ts';
 import { startPostgres } from '../../src/platform/store/testing/postgres-server.ts';
-import { openIndex } from '../../src/runtime/audit/audit-index.ts';
+import { openIndex } from '../../src/runtime/audit/open-index.ts';
 import { openServiceStore } from '../../src/server/store.ts';
 
 /** Returns the tables, columns and indexes on SQLite after all migrations: the store, then the index of the audit log. */

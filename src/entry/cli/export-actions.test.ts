@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { openIndex } from '../../runtime/audit/audit-index.ts';
+import { openIndex } from '../../runtime/audit/open-index.ts';
 import { openEventFeed } from '../../runtime/audit/events/feed.ts';
 import { readStreamPage } from '../../runtime/audit/events/replay.ts';
 import type { StreamBatch } from '../../runtime/audit/events/types.ts';

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import { StoreFailure } from './failure.ts';
 import type { Migrations } from './migrations.ts';
 import type { StoreSettings } from './settings.ts';
@@ -19,7 +19,7 @@ export async function applyMigrations(
 ): Promise<void> {
   refuseUnknown(await readMigrationNames(db, kind), migrations);
   const { Migrator } = await import('kysely/migration');
-  const schema = kind === 'postgres' ? { migrationTableSchema: await getSchema(db) } : {};
+  const schema = kind === 'postgres' ? { migrationTableSchema: await readStoreSchema(db) } : {};
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
@@ -83,7 +83,7 @@ async function readMigrationNames(
  * Returns the schema for our tables: the first of the `search_path` that exists. Its encoding must be UTF8 for any
  * text.
  */
-async function getSchema(db: Kysely<StoreTables>): Promise<string> {
+export async function readStoreSchema(db: QueryExecutorProvider): Promise<string> {
   const { rows } = await sql<{ name: string | null; encoding: string }>`
     select current_schema() as name, current_setting('server_encoding') as encoding
   `.execute(db);

@@ -1,13 +1,5 @@
-import { type Kysely, sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
 import type { FollowedEvent } from './follow.ts';
-import type { IndexTables } from './index-tables.ts';
-
-/**
- * The position of an event in the index: SQLite's `rowid`, which grows with each insert. Only the index orders the
- * events of all writers.
- */
-export const indexPosition = sql<number>`rowid`;
 
 /** Receives events as they are inserted into the index. */
 export interface IndexWatcher {
@@ -17,7 +9,10 @@ export interface IndexWatcher {
   readonly onIndexed: (block: IndexedBlock) => void;
 }
 
-/** All events after the position `from`, up to and including `to`. */
+/**
+ * All events after the position `from`, up to and including `to`. The watcher reads the events before `from` that it
+ * lacks from the index.
+ */
 export interface IndexedBlock {
   readonly from: number;
   readonly to: number;
@@ -34,13 +29,27 @@ export interface ArrivalNotifier {
    * @param eventOf - returns the event of a row; `null` if the row is not part of this insert
    */
   readonly notify: (before: number, eventOf: (eventId: string) => FollowedEvent | null) => Promise<void>;
+  /** Notifies the watcher of what other services have inserted. */
+  readonly poll: () => Promise<void>;
 }
 
 /** Opens a notifier that begins at the current end of the index. */
 export async function openArrivalNotifier(index: AuditIndex, watch: IndexWatcher): Promise<ArrivalNotifier> {
-  let position = await readLastPosition(index.db);
+  let position = await index.dialect.readLastPosition(index.db);
+  if (index.node !== '') {
+    // Rows of other services are among those of an insert, so that the watcher reads all of them from the index.
+    const poll = async (): Promise<void> => {
+      const to = await index.dialect.readLastPosition(index.db);
+      if (to <= position) return;
+      position = to;
+      if (watch.isActive()) watch.onIndexed({ from: to, to, events: [] });
+    };
+    return { position: () => position, notify: poll, poll };
+  }
+  const indexPosition = index.dialect.position;
   return {
     position: () => position,
+    poll: async () => {},
     notify: async (before, eventOf) => {
       const rows = await index.db
         .selectFrom('audit_events')
@@ -56,13 +65,4 @@ export async function openArrivalNotifier(index: AuditIndex, watch: IndexWatcher
       watch.onIndexed({ from, to: position, events });
     },
   };
-}
-
-/** Returns the last position in the index; 0 if it is empty. */
-export async function readLastPosition(db: Kysely<IndexTables>): Promise<number> {
-  const { last } = await db
-    .selectFrom('audit_events')
-    .select(sql<number | null>`max(rowid)`.as('last'))
-    .executeTakeFirstOrThrow();
-  return last ?? 0;
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type AuditIndex, openIndex } from './audit-index.ts';
+import { sql } from 'kysely';
+import type { AuditIndex } from './audit-index.ts';
 import { createEventId } from './event-id.ts';
 import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { type ChainHead, encodeRecord } from './journal-record.ts';
+import { openIndex } from './open-index.ts';
 import { queryIndex } from './query.ts';
 import {
   type AuditLog,
@@ -18,12 +20,11 @@ import {
   sampleEvent,
   waitUntil,
 } from './testing/audit-log.ts';
+import { type LawIndex, law } from './testing/indexes.ts';
 import type { AuditEvent, AuditFilter } from './types.ts';
 
 interface IndexedLog {
   readonly trail: AuditLog;
-  readonly path: string;
-  readonly open: (readOnly?: boolean) => Promise<AuditIndex>;
   readonly index: AuditIndex;
   readonly indexer: Indexer;
   readonly ids: (filter: AuditFilter) => Promise<number[]>;
@@ -34,24 +35,17 @@ const number = (event: AuditEvent): number => Number.parseInt(event.event_id.sli
 
 async function makeIndex(
   t: TestContext,
+  at: LawIndex,
   defaults: Parameters<typeof makeAuditLog>[1] = {},
 ): Promise<IndexedLog> {
   const trail = await makeAuditLog(t, defaults);
-  const path = join(trail.state, 'index.db');
-  const opened: AuditIndex[] = [];
-  const open = async (readOnly = false): Promise<AuditIndex> => {
-    const index = await openIndex({ path, read_only: readOnly });
-    opened.push(index);
-    return index;
-  };
-  t.after(() => Promise.all(opened.map((index) => index.close())));
-  const index = await open();
+  const index = await at.open(trail.state);
   const ids = async (filter: AuditFilter): Promise<number[]> => {
     const page = await queryIndex(index, filter, { now_ms: () => NOW_MS });
     assert.equal(page.count, page.events.length);
     return page.events.map(number);
   };
-  return { trail, path, open, index, indexer: openIndexer({ index, dir: trail.dir }), ids };
+  return { trail, index, indexer: openIndexer({ index, dir: trail.dir }), ids };
 }
 
 const EVENTS: Partial<AuditEvent>[] = [
@@ -138,8 +132,8 @@ async function appendAll(journal: Journal): Promise<void> {
   for (const [index, fields] of EVENTS.entries()) await journal.append(sampleEvent(index, fields));
 }
 
-test('every filter finds what it names, and nothing else', async (t) => {
-  const { trail, indexer, ids, index } = await makeIndex(t);
+law('every filter finds what it names, and nothing else', async (t, at) => {
+  const { trail, indexer, ids, index } = await makeIndex(t, at);
   await appendAll(await trail.open());
   assert.equal(await indexer.sync(), EVENTS.length);
   for (const [filter, expected] of QUESTIONS)
@@ -149,8 +143,8 @@ test('every filter finds what it names, and nothing else', async (t) => {
   assert.deepEqual(page.events, [sampleEvent(2, EVENTS[2])]);
 });
 
-test('a synced index sees every event that was durable before, of all writers, once', async (t) => {
-  const { trail, indexer, ids } = await makeIndex(t, { max_size_bytes: 20_000, compress_rotated: true });
+law('a synced index sees every event that was durable before, of all writers, once', async (t, at) => {
+  const { trail, indexer, ids } = await makeIndex(t, at, { max_size_bytes: 20_000, compress_rotated: true });
   const [first, second] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
   for (let round = 0; round < 10; round++) {
     const from = round * 40;
@@ -162,8 +156,8 @@ test('a synced index sees every event that was durable before, of all writers, o
   assert.equal(await indexer.sync(), 0);
 });
 
-test('a writer that never pauses does not keep a sync from ending', async (t) => {
-  const { trail, indexer } = await makeIndex(t);
+law('a writer that never pauses does not keep a sync from ending', async (t, at) => {
+  const { trail, indexer } = await makeIndex(t, at);
   const journal = await trail.open();
   let next = 0;
   let resting = false;
@@ -179,8 +173,8 @@ test('a writer that never pauses does not keep a sync from ending', async (t) =>
   assert.equal(await indexer.sync(), 0);
 });
 
-test('questions over more than a page keep their order and miss nothing', async (t) => {
-  const { trail, indexer, ids } = await makeIndex(t);
+law('questions over more than a page keep their order and miss nothing', async (t, at) => {
+  const { trail, indexer, ids } = await makeIndex(t, at);
   const journal = await trail.open();
   const sameTime = { timestamp: sampleEvent(0).timestamp };
   await Promise.all(
@@ -198,8 +192,8 @@ test('questions over more than a page keep their order and miss nothing', async 
   );
 });
 
-test('the index is made again from the journal: deleted, damaged, or behind', async (t) => {
-  const { trail, indexer, ids, index, path } = await makeIndex(t, {
+law('the index is made again from the journal after it was deleted', async (t, at) => {
+  const { trail, indexer, ids, index } = await makeIndex(t, at, {
     max_size_bytes: 3_000,
     compress_rotated: true,
   });
@@ -207,23 +201,26 @@ test('the index is made again from the journal: deleted, damaged, or behind', as
   await indexer.sync();
   const before = await ids({});
   await index.close();
-  for (const damage of [
-    () => rm(path),
-    () => writeFile(path, 'no database at all, but long enough to be read as one'.repeat(40)),
-  ]) {
-    await damage();
-    await rm(`${path}-wal`, { force: true });
-    await rm(`${path}-shm`, { force: true });
-    const again = await openIndex({ path });
-    assert.equal(await openIndexer({ index: again, dir: trail.dir }).sync(), EVENTS.length);
-    const page = await queryIndex(again, {}, { now_ms: () => NOW_MS });
-    assert.deepEqual(page.events.map(number), before);
-    await again.close();
-  }
+  await at.remove(trail.state);
+  const again = await at.open(trail.state);
+  assert.equal(await openIndexer({ index: again, dir: trail.dir }).sync(), EVENTS.length);
+  const page = await queryIndex(again, {}, { now_ms: () => NOW_MS });
+  assert.deepEqual(page.events.map(number), before);
 });
 
-test('a writer continues after reopening, and events that are read twice are there once', async (t) => {
-  const { trail, indexer, ids, index } = await makeIndex(t);
+test('a damaged file is replaced', async (t) => {
+  const trail = await makeAuditLog(t);
+  await appendAll(await trail.open());
+  const path = join(trail.state, 'index.db');
+  await writeFile(path, 'no database at all, but long enough to be read as one'.repeat(40));
+  const index = await openIndex({ path });
+  t.after(index.close);
+  assert.equal(index.rebuilt, true);
+  assert.equal(await openIndexer({ index, dir: trail.dir }).sync(), EVENTS.length);
+});
+
+law('a writer continues after reopening, and events that are read twice are there once', async (t, at) => {
+  const { trail, indexer, ids, index } = await makeIndex(t, at);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);
   await indexer.sync();
@@ -233,8 +230,8 @@ test('a writer continues after reopening, and events that are read twice are the
   assert.deepEqual(await ids({ newest_first: false }), [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('an event that was chained twice is found by its tags once', async (t) => {
-  const { trail, indexer, ids, index } = await makeIndex(t);
+law('an event that was chained twice is found by its tags once', async (t, at) => {
+  const { trail, indexer, ids, index } = await makeIndex(t, at);
   const [first, second] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
   const tagged = sampleEvent(8, { data_tags: ['secret.credential'] });
   for (const journal of [first, first, second]) {
@@ -287,8 +284,8 @@ const REPLACEMENTS: [string, ['cut' | 'event', object][], number[], boolean][] =
 ];
 
 for (const [name, bodies, expected, explained] of REPLACEMENTS) {
-  test(`the index follows the journal when it finds ${name}`, async (t) => {
-    const { trail, indexer, ids, index } = await makeIndex(t);
+  law(`the index follows the journal when it finds ${name}`, async (t, at) => {
+    const { trail, indexer, ids, index } = await makeIndex(t, at);
     await appendRange(await trail.open(), 0, 5);
     await indexer.sync();
     await replaceEnd(trail, 3, bodies);
@@ -301,8 +298,8 @@ for (const [name, bodies, expected, explained] of REPLACEMENTS) {
   });
 }
 
-test('an event of an unheard-of shape stops neither the index nor the others', async (t) => {
-  const { trail, indexer, ids } = await makeIndex(t);
+law('an event of an unheard-of shape stops neither the index nor the others', async (t, at) => {
+  const { trail, indexer, ids } = await makeIndex(t, at);
   const journal = await trail.open();
   const strange: object[] = [
     { data_tags: 'personal' },
@@ -321,8 +318,8 @@ test('an event of an unheard-of shape stops neither the index nor the others', a
   assert.deepEqual(await ids({ data_tag: 'a.b' }), [2]);
 });
 
-test('lines that cannot be read are passed over', async (t) => {
-  const { trail, indexer, ids } = await makeIndex(t);
+law('lines that cannot be read are passed over', async (t, at) => {
+  const { trail, indexer, ids } = await makeIndex(t, at);
   const journal = await trail.open();
   await appendRange(journal, 0, 3);
   const [file] = await readFiles(trail);
@@ -333,22 +330,36 @@ test('lines that cannot be read are passed over', async (t) => {
   assert.equal(await indexer.sync(), 0);
 });
 
-test('a reader opens the index next to the writer; it needs the tables, and refuses those of a later version', async (t) => {
-  const { trail, indexer, open, index } = await makeIndex(t);
-  const reader = await open(true);
+law('a reader opens the index next to the writer', async (t, at) => {
+  const { trail, indexer } = await makeIndex(t, at);
+  const reader = await at.open(trail.state, true);
   await appendAll(await trail.open());
   await indexer.sync();
   assert.equal((await queryIndex(reader, {}, { now_ms: () => NOW_MS })).count, EVENTS.length);
-  await assert.rejects(openIndex({ path: join(trail.state, 'none.db'), read_only: true }));
-  await assert.rejects(reader.db.deleteFrom('audit_events').execute(), /readonly|read-only/i);
-  const migrations = index.db.withTables<{ kysely_migration: { name: string; timestamp: string } }>();
-  await migrations.insertInto('kysely_migration').values({ name: '9999_later', timestamp: 'x' }).execute();
-  await assert.rejects(open(), { code: 'index_newer' });
-  await assert.rejects(open(true), { code: 'index_newer' });
 });
 
-test('the index remembers the end of each chain, and verify asks it', async (t) => {
-  const { trail, indexer, index } = await makeIndex(t);
+law('a reader needs the tables, and none of a later version', async (t, at) => {
+  const { trail, index } = await makeIndex(t, at);
+  const table = at.kind === 'sqlite' ? 'kysely_migration' : 'audit_index_migrations';
+  await sql`insert into ${sql.table(table)} values ('9999_later', 'x')`.execute(index.db);
+  await assert.rejects(at.open(trail.state), { code: 'index_newer' });
+  await assert.rejects(at.open(trail.state, true), { code: 'index_newer' });
+  await index.close();
+  await at.remove(trail.state);
+  await assert.rejects(at.open(trail.state, true));
+});
+
+test('a reader of a file cannot change it', async (t) => {
+  const trail = await makeAuditLog(t);
+  const path = join(trail.state, 'index.db');
+  await (await openIndex({ path })).close();
+  const reader = await openIndex({ path, read_only: true });
+  t.after(reader.close);
+  await assert.rejects(reader.db.deleteFrom('audit_events').execute(), /readonly|read-only/i);
+});
+
+law('the index remembers the end of each chain, and verify asks it', async (t, at) => {
+  const { trail, indexer, index } = await makeIndex(t, at);
   const journal = await trail.open();
   await appendRange(journal, 0, 9);
   await indexer.sync();
@@ -362,19 +373,52 @@ test('the index remembers the end of each chain, and verify asks it', async (t) 
 });
 
 test('old events are deleted on demand with their tags', async (t) => {
-  const { trail, indexer, ids, index, path } = await makeIndex(t);
+  const trail = await makeAuditLog(t);
+  const path = join(trail.state, 'index.db');
+  const index = await openIndex({ path });
+  t.after(index.close);
+  const indexer = openIndexer({ index, dir: trail.dir });
   await appendAll(await trail.open());
   await indexer.sync();
   assert.equal(await indexer.prune(START_MS + 3_000), 3);
-  assert.deepEqual(await ids({}), [6, 5, 4, 3]);
-  assert.deepEqual(await ids({ data_tag: 'personal' }), [5]);
+  const { events } = await queryIndex(index, {}, { now_ms: () => NOW_MS });
+  assert.deepEqual(events.map(number), [6, 5, 4, 3]);
   const tags = await index.db.selectFrom('audit_event_tags').select('event_id').distinct().execute();
   assert.equal(tags.length, 3);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test('a query returns shown actions on request, until pruned', async (t) => {
-  const { trail, indexer, index } = await makeIndex(t);
+law('events of earlier days are deleted with their tags and counts', async (t, at) => {
+  const { trail, indexer, ids, index } = await makeIndex(t, at);
+  const DAY_MS = 86_400_000;
+  const journal = await trail.open();
+  const onDay = (event: number, day: number) =>
+    sampleEvent(event, {
+      timestamp: new Date(START_MS + day * DAY_MS).toISOString(),
+      data_tags: ['personal.pii'],
+      session_id: `day-${day}`,
+    });
+  for (const [event, day] of [-9_999, 0, 0, 1, 2].entries()) await journal.append(onDay(event, day));
+  await indexer.sync();
+  assert.deepEqual(await ids({ newest_first: false }), [0, 1, 2, 3, 4]);
+  const beginMs = Math.floor(START_MS / DAY_MS) * DAY_MS;
+  await indexer.prune(beginMs + DAY_MS);
+  assert.deepEqual(await ids({ newest_first: false }), [3, 4]);
+  assert.deepEqual(await ids({ data_tag: 'personal', newest_first: false }), [3, 4]);
+  const tags = await index.db.selectFrom('audit_event_tags').select('event_id').distinct().execute();
+  assert.equal(tags.length, 2);
+  const counts = index.db
+    .selectFrom('audit_counts')
+    .select('last_ms')
+    .where('last_ms', '<', beginMs + DAY_MS);
+  assert.deepEqual(await counts.execute(), []);
+  await journal.append(onDay(5, 0));
+  await indexer.sync();
+  assert.deepEqual(await ids({ newest_first: false }), [5, 3, 4], 'a late event of a deleted day');
+});
+
+law('a query returns shown actions on request, until pruned', async (t, at) => {
+  const { trail, indexer, index } = await makeIndex(t, at);
   const journal = await trail.open();
   const shown = { action_shown: 'Bash {"command":"rm -rf /"}', action_marks: [[17, 25]] } as const;
   const times = [START_MS, START_MS + 5_000];
@@ -393,8 +437,8 @@ test('a query returns shown actions on request, until pruned', async (t) => {
   assert.equal((await index.db.selectFrom('shown_actions').select('event_id').execute()).length, 1);
 });
 
-test('a query that reads too many rows is aborted', async (t) => {
-  const { trail, indexer, index } = await makeIndex(t);
+law('a query that reads too many rows is aborted', async (t, at) => {
+  const { trail, indexer, index } = await makeIndex(t, at);
   await appendRange(await trail.open(), 0, 2_000);
   await indexer.sync();
   const options = { now_ms: () => NOW_MS, timeout_ms: 0 };

@@ -1,268 +1,70 @@
-import { rm } from 'node:fs/promises';
-import { type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
-import { sqlite } from '../../drivers/stores/sqlite.ts';
-import { recountEvents } from './event-tallies.ts';
-import { AuditFailure } from './failure.ts';
-import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { CountsTable, EventRow, IndexRows, IndexTables } from './index-tables.ts';
 
+/** Answers queries about the audit log. It is filled from the journal, and can be filled again. */
 export interface AuditIndex {
+  /** The state folder whose journal this process indexes; empty in an index of one state folder. */
+  readonly node: string;
   readonly db: Kysely<IndexTables>;
-  /** The file was damaged and was replaced by an empty one, which the indexer fills from the journal. */
+  readonly dialect: IndexDialect;
+  /** The index was damaged and was replaced by an empty one, which the indexer fills from the journal. */
   readonly rebuilt: boolean;
   readonly close: () => Promise<void>;
 }
 
-/**
- * Opens the index. The writer migrates its tables, and replaces the file if it is damaged. Readers open it as it is.
- *
- * @throws AuditFailure `index_newer` if a later version of the program made the file
- */
-export async function openIndex(options: { path: string; read_only?: boolean }): Promise<AuditIndex> {
-  const readOnly = options.read_only ?? false;
-  try {
-    return await openFile(options.path, readOnly, false);
-  } catch (error) {
-    if (readOnly || !isDamaged(error)) throw error;
-    for (const suffix of ['', '-wal', '-shm']) await rm(`${options.path}${suffix}`, { force: true });
-    return openFile(options.path, readOnly, true);
-  }
-}
+/** The address of an index: a file, or a database that several state folders share. */
+export type IndexAddress =
+  | { readonly path: string }
+  | {
+      readonly url: string;
+      /** Names this state folder. Every other state folder has another name. */
+      readonly node: string;
+      /** The days of which events are kept. Each of them has tables for itself. */
+      readonly kept_days: number;
+    };
 
-async function openFile(path: string, readOnly: boolean, rebuilt: boolean): Promise<AuditIndex> {
-  const db = await sqlite.open<IndexTables>({ path, read_only: readOnly });
-  try {
-    // Erased text must not stay in free pages.
-    if (!readOnly) await sql`PRAGMA secure_delete = ON`.execute(db);
-    if (readOnly) await checkTables(db);
-    else await migrateIndex(db);
-    return { db, rebuilt, close: () => db.destroy() };
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
-}
-
-function isDamaged(error: unknown): boolean {
-  const SQLITE_CORRUPT = 11;
-  const SQLITE_NOTADB = 26;
-  const code = ((error as { errcode?: number } | null)?.errcode ?? 0) % 256;
-  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
-}
-
-async function migrateIndex(db: Kysely<IndexTables>): Promise<void> {
-  const { Migrator } = await import('kysely/migration');
-  await refuseNewer(db);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
-}
-
-async function checkTables(db: Kysely<IndexTables>): Promise<void> {
-  await refuseNewer(db);
-  await db.selectFrom('journal_positions').select('writer').limit(1).execute();
-}
-
-async function refuseNewer(db: Kysely<IndexTables>): Promise<void> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === 'kysely_migration')) return;
-  const migrations = db.withTables<{ kysely_migration: { name: string } }>().selectFrom('kysely_migration');
-  const applied = await migrations.select('name').execute();
-  if (applied.every(({ name }) => name in MIGRATIONS)) return;
-  throw new AuditFailure(
-    'index_newer',
-    'The audit index was made by a later version of this program. Use that version, or delete `index.db` in the state folder: it is made again from the journal.',
-  );
-}
-
-const MIGRATIONS: Record<string, Migration> = {
-  '0001_events': {
-    async up(db) {
-      await db.schema
-        .createTable('audit_events')
-        .addColumn('event_id', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('timestamp_ms', 'bigint', (column) => column.notNull())
-        .addColumn('writer', 'text', (column) => column.notNull())
-        .addColumn('seq', 'bigint', (column) => column.notNull())
-        .addColumn('boundary', 'text', (column) => column.notNull())
-        .addColumn('decision', 'text', (column) => column.notNull())
-        .addColumn('action', 'text', (column) => column.notNull())
-        .addColumn('policy_name', 'text', (column) => column.notNull())
-        .addColumn('agent_id', 'text', (column) => column.notNull())
-        .addColumn('tool_name', 'text')
-        .addColumn('session_id', 'text')
-        .addColumn('source_agent_id', 'text')
-        .addColumn('destination_agent_id', 'text')
-        .addColumn('tenant_id', 'text', (column) => column.notNull())
-        .addColumn('caller_id', 'text', (column) => column.notNull())
-        .addColumn('phase', 'text')
-        .addColumn('event', 'text', (column) => column.notNull())
-        .execute();
-      for (const [name, columns] of Object.entries(INDEXES)) {
-        await db.schema.createIndex(name).on('audit_events').columns(columns).execute();
-      }
-      await db.schema
-        .createTable('audit_event_tags')
-        .addColumn('tag', 'text', (column) => column.notNull())
-        .addColumn('timestamp_ms', 'bigint', (column) => column.notNull())
-        .addColumn('seq', 'bigint', (column) => column.notNull())
-        .addColumn('event_id', 'text', (column) => column.notNull())
-        .addPrimaryKeyConstraint('audit_event_tags_key', ['tag', 'timestamp_ms', 'seq', 'event_id'])
-        .execute();
-      await db.schema
-        .createTable('journal_positions')
-        .addColumn('writer', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('segment', 'bigint', (column) => column.notNull())
-        .addColumn('byte_offset', 'bigint', (column) => column.notNull())
-        .addColumn('seq', 'bigint', (column) => column.notNull())
-        .addColumn('record_hash', 'text')
-        .addColumn('lost_seq', 'bigint')
-        .addColumn('lost_hash', 'text')
-        .execute();
-    },
-  },
+/** The statements that differ between databases. */
+export interface IndexDialect {
+  readonly name: 'sqlite' | 'postgres';
   /**
-   * Drops the index of decisions, which no query uses, and excludes events without a session or tool from two others.
+   * The position of an event in the stream, a column of `audit_events`. A reader that has read up to a position finds
+   * every event that is committed later at a higher one.
    */
-  '0002_fewer_index_entries': {
-    async up(db) {
-      await db.schema.dropIndex('audit_events_by_decision').execute();
-      for (const [name, column] of [
-        ['audit_events_by_session', 'session_id'],
-        ['audit_events_by_tool', 'tool_name'],
-      ] as const) {
-        await db.schema.dropIndex(name).execute();
-        await db.schema
-          .createIndex(name)
-          .on('audit_events')
-          .columns([column, 'timestamp_ms', 'seq'])
-          .where(column, 'is not', null)
-          .execute();
-      }
-    },
-  },
-  '0003_unordered': {
-    async up(db) {
-      await db.schema.alterTable('journal_positions').addColumn('unordered_seq', 'bigint').execute();
-    },
-  },
-  '0004_counts': {
-    async up(db) {
-      await createCounts(db);
-      await createSessions(db);
-    },
-  },
-  /** For the events of one rule, and for incidents: events that were blocked, changed or held for approval. */
-  '0005_rules_and_incidents': {
-    async up(db) {
-      await db.schema
-        .createIndex('audit_events_by_rule')
-        .on('audit_events')
-        .columns(['policy_name', 'timestamp_ms', 'seq'])
-        .where('policy_name', '!=', 'default.allow')
-        .execute();
-      await db.schema
-        .createIndex('audit_incidents_by_time')
-        .on('audit_events')
-        .columns(['timestamp_ms', 'seq', 'event_id', 'tenant_id'])
-        .where(INCIDENT_CONDITION)
-        .execute();
-    },
-  },
-  /** For compliance reports: the policies under which events were decided, and counts by tag with its ancestors. */
-  '0006_policies': {
-    async up(db) {
-      await createPolicies(db);
-      await recountEvents(db, null);
-    },
-  },
-  /** Counts by hook. */
-  '0007_hooks': {
-    async up(db) {
-      await recountEvents(db, null);
-    },
-  },
-  '0008_shown_actions': {
-    async up(db) {
-      await db.schema
-        .createTable('shown_actions')
-        .addColumn('event_id', 'text', (column) => column.primaryKey().notNull())
-        .addColumn('action_shown', 'text', (column) => column.notNull())
-        .addColumn('action_marks', 'text', (column) => column.notNull())
-        .execute();
-    },
-  },
-};
-
-/** One index for each query that would otherwise scan the table, sorted in the order of the result. */
-const INDEXES = {
-  audit_events_by_time: ['timestamp_ms', 'seq'],
-  audit_events_by_agent: ['agent_id', 'timestamp_ms', 'seq'],
-  audit_events_by_session: ['session_id', 'timestamp_ms', 'seq'],
-  audit_events_by_decision: ['decision', 'timestamp_ms', 'seq'],
-  audit_events_by_action: ['action', 'timestamp_ms', 'seq'],
-  audit_events_by_tenant: ['tenant_id', 'timestamp_ms', 'seq'],
-  audit_events_by_tool: ['tool_name', 'timestamp_ms', 'seq'],
-};
-
-async function createCounts(db: Kysely<IndexTables>): Promise<void> {
-  await db.schema
-    .createTable('audit_counts')
-    .addColumn('width_ms', 'bigint', (column) => column.notNull())
-    .addColumn('field', 'text', (column) => column.notNull())
-    .addColumn('bucket_ms', 'bigint', (column) => column.notNull())
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addColumn('agent_id', 'text', (column) => column.notNull())
-    .addColumn('value', 'text', (column) => column.notNull())
-    .addColumn('decision', 'text', (column) => column.notNull())
-    .addColumn('action', 'text', (column) => column.notNull())
-    .addColumn('event_count', 'bigint', (column) => column.notNull())
-    .addColumn('first_ms', 'bigint', (column) => column.notNull())
-    .addColumn('last_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('audit_counts_key', [
-      'width_ms',
-      'field',
-      'bucket_ms',
-      'tenant_id',
-      'agent_id',
-      'value',
-      'decision',
-      'action',
-    ])
-    .modifyEnd(sql`without rowid`)
-    .execute();
+  readonly position: RawBuilder<number>;
+  /** The condition of the database index of incidents. */
+  readonly isIncident: RawBuilder<boolean>;
+  /** Returns the last position; 0 if there is none. */
+  readonly readLastPosition: (db: Kysely<IndexTables>) => Promise<number>;
+  readonly openWriter: (index: Pick<AuditIndex, 'db' | 'node'>) => IndexWriter;
+  /** Makes sure that deleted rows are in no file of the index. */
+  readonly purgeDeleted: (db: Kysely<IndexTables>) => Promise<void>;
 }
 
-async function createPolicies(db: Kysely<IndexTables>): Promise<void> {
-  await db.schema
-    .createTable('audit_policies')
-    .addColumn('bucket_ms', 'bigint', (column) => column.notNull())
-    .addColumn('policy_hash', 'text', (column) => column.notNull())
-    .addColumn('event_count', 'bigint', (column) => column.notNull())
-    .addColumn('first_ms', 'bigint', (column) => column.notNull())
-    .addColumn('last_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('audit_policies_key', ['bucket_ms', 'policy_hash'])
-    .modifyEnd(sql`without rowid`)
-    .execute();
+/** Inserts rows for one indexer. Rows that exist stay as they are. */
+export interface IndexWriter {
+  /** Prepares the database for events, before the transaction that inserts them. */
+  readonly prepare: (rows: readonly EventRow[]) => Promise<void>;
+  /** Begins a transaction that changes the index. The writers of other state folders wait until it ends. */
+  readonly begin: (transaction: Transaction<IndexTables>) => Promise<void>;
+  /** Inserts events after `after`, the last position. Returns the IDs of those that are new. */
+  readonly insertEvents: (
+    transaction: Transaction<IndexTables>,
+    rows: readonly EventRow[],
+    after: number,
+  ) => Promise<ReadonlySet<string>>;
+  readonly insertRows: <Table extends 'audit_event_tags' | 'shown_actions'>(
+    transaction: Transaction<IndexTables>,
+    table: Table,
+    rows: readonly IndexRows[Table][],
+  ) => Promise<void>;
+  /** Adds counts to those of the same key. */
+  readonly addCounts: AddCounts;
+  /** Deletes events older than this, and returns their number. */
+  readonly prune: (beforeMs: number) => Promise<number>;
 }
 
-async function createSessions(db: Kysely<IndexTables>): Promise<void> {
-  await db.schema
-    .createTable('audit_sessions')
-    .addColumn('tenant_id', 'text', (column) => column.notNull())
-    .addColumn('session_id', 'text', (column) => column.notNull())
-    .addColumn('agent_id', 'text', (column) => column.notNull())
-    .addColumn('event_count', 'bigint', (column) => column.notNull())
-    .addColumn('block_count', 'bigint', (column) => column.notNull())
-    .addColumn('first_ms', 'bigint', (column) => column.notNull())
-    .addColumn('last_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('audit_sessions_key', ['tenant_id', 'session_id', 'agent_id'])
-    .modifyEnd(sql`without rowid`)
-    .execute();
-  await db.schema.createIndex('audit_sessions_by_time').on('audit_sessions').columns(['last_ms']).execute();
-  await db.schema
-    .createIndex('audit_sessions_by_tenant')
-    .on('audit_sessions')
-    .columns(['tenant_id', 'last_ms'])
-    .execute();
-}
+export type AddCounts = <Table extends CountsTable>(
+  db: Kysely<IndexTables>,
+  table: Table,
+  rows: readonly IndexRows[Table][],
+) => Promise<void>;

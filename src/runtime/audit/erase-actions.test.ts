@@ -6,15 +6,18 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { openIndex } from './audit-index.ts';
+import { sql } from 'kysely';
+import { explainMissingPostgres } from '../../platform/store/testing/postgres-server.ts';
 import { eraseFromFiles, eraseFromIdleChains } from './erase-actions.ts';
 import { formatEventIdFloor } from './event-id.ts';
 import { listSegments } from './files.ts';
 import { openIndexer } from './indexer.ts';
 import { omitBody } from './journal-record.ts';
 import type { LegalHold } from './legal-holds.ts';
+import { openIndex } from './open-index.ts';
 import { eraseIndexedActions, findActionHold } from './shown-actions.ts';
 import { type AuditLog, makeAuditLog, START_MS, sampleEvent, waitUntil } from './testing/audit-log.ts';
+import { law, openDatabase } from './testing/indexes.ts';
 
 const SECOND_MS = 1_000;
 const getId = (at: number) => formatEventIdFloor(START_MS + at * SECOND_MS).padEnd(28, '0');
@@ -124,10 +127,9 @@ test('a killed erasure leaves a valid chain, and the next one completes it', asy
   assert.equal((await trail.verify()).writers[0]?.erased_actions, 60);
 });
 
-test('finds a legal hold on an erased event', async (t) => {
+law('finds a legal hold on an erased event', async (t, at) => {
   const trail = await writeActions(t, 3);
-  const index = await openIndex({ path: join(trail.state, 'index.db') });
-  t.after(() => index.close());
+  const index = await at.open(trail.state);
   await openIndexer({ index, dir: trail.dir }).sync();
   const names = { tenant_id: 'default', agent_id: null, session_id: null };
   const times = { since_ms: START_MS + 2 * SECOND_MS, until_ms: null };
@@ -137,4 +139,23 @@ test('finds a legal hold on an erased event', async (t) => {
   assert.equal(await findActionHold(index, before(2), [hold]), null);
   assert.equal(await findActionHold(index, { event_id: getId(2) }, [hold]), hold);
   assert.equal(await findActionHold(index, before(3), [{ ...hold, tenant_id: 'acme' }]), null);
+});
+
+test('erased actions are in no file of the database', {
+  skip: explainMissingPostgres() ?? false,
+}, async (t) => {
+  const trail = await writeActions(t, 4);
+  const index = await (await openDatabase(t)).open(trail.state);
+  await openIndexer({ index, dir: trail.dir }).sync();
+  const readFile = async (): Promise<string> => {
+    await sql`checkpoint`.execute(index.db);
+    const { rows } = await sql<{ bytes: Uint8Array }>`
+      select pg_read_binary_file(pg_relation_filepath('shown_actions')) as bytes`.execute(index.db);
+    return Buffer.from(rows[0]!.bytes).toString('latin1');
+  };
+  assert.match(await readFile(), /zebra-1-/);
+  await eraseIndexedActions(index, { before_ms: START_MS + 2 * SECOND_MS });
+  const left = await readFile();
+  assert.doesNotMatch(left, /zebra-[01]-/);
+  assert.match(left, /zebra-3-/);
 });

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import test from 'node:test';
-import { openIndex } from './audit-index.ts';
 import type { CountField, EventCountQuery } from './count-types.ts';
 import { countEventsBy } from './event-counts.ts';
 import { recountEvents } from './event-tallies.ts';
@@ -10,6 +7,7 @@ import { openIndexer } from './indexer.ts';
 import { listPolicyIntervals } from './policy-intervals.ts';
 import { listAuditSessions } from './session-list.ts';
 import { makeAuditLog, readFiles, START_MS, sampleEvent } from './testing/audit-log.ts';
+import { law } from './testing/indexes.ts';
 import type { AuditEvent } from './types.ts';
 
 const HOUR_MS = 3_600_000;
@@ -57,16 +55,15 @@ function listPlainValues(by: CountField, event: AuditEvent): readonly string[] {
   return [event.boundary];
 }
 
-test('counts of any period equal the events in it', async (t) => {
+law('counts of any period equal the events in it', async (t, at) => {
   const trail = await makeAuditLog(t);
-  const index = await openIndex({ path: join(trail.state, 'index.db') });
-  t.after(() => index.close());
+  const index = await at.open(trail.state);
   const journal = await trail.open();
   const events = Array.from({ length: 300 }, (_, at) => spreadEvent(at));
   const indexer = openIndexer({ index, dir: trail.dir });
-  for (const [at, event] of events.entries()) {
+  for (const [turn, event] of events.entries()) {
     await journal.append(event);
-    if (at % 100 === 0) await indexer.sync();
+    if (turn % 100 === 0) await indexer.sync();
   }
   await indexer.sync();
   const periods = [
@@ -101,7 +98,10 @@ test('counts of any period equal the events in it', async (t) => {
   };
   await compare('as indexed');
   assert.equal(ran, 441);
-  await index.db.transaction().execute((db) => recountEvents(db, START_MS + 30 * HOUR_MS));
+  const { addCounts } = index.dialect.openWriter(index);
+  await index.db
+    .transaction()
+    .execute((db) => recountEvents(db, START_MS + 30 * HOUR_MS, addCounts, index.node));
   await compare('after a recount of the end');
   assert.equal(ran, 882);
   const request = { since_ms: 0, tenants: '*', agents: '*', limit: 100, after: null } as const;
@@ -110,12 +110,11 @@ test('counts of any period equal the events in it', async (t) => {
   assert.equal(counted, events.filter(({ session_id }) => session_id !== null).length);
 });
 
-test('an event that is read twice counts once, and one that is cut off counts no more', async (t) => {
+law('an event that is read twice counts once, and one that is cut off counts no more', async (t, at) => {
   const trail = await makeAuditLog(t);
-  const index = await openIndex({ path: join(trail.state, 'index.db') });
-  t.after(() => index.close());
+  const index = await at.open(trail.state);
   const journal = await trail.open();
-  for (let at = 0; at < 10; at++) await journal.append(spreadEvent(at));
+  for (let turn = 0; turn < 10; turn++) await journal.append(spreadEvent(turn));
   await journal.close();
   await openIndexer({ index, dir: trail.dir }).sync();
   const count = async () => {
@@ -135,10 +134,9 @@ test('an event that is read twice counts once, and one that is cut off counts no
   assert.equal(await count(), 10);
 });
 
-test('the policy of a program that reports its decisions is not one of the service', async (t) => {
+law('the policy of a program that reports its decisions is not one of the service', async (t, at) => {
   const trail = await makeAuditLog(t);
-  const index = await openIndex({ path: join(trail.state, 'index.db') });
-  t.after(() => index.close());
+  const index = await at.open(trail.state);
   const journal = await trail.open();
   const theirs = `sha256:${'e'.repeat(64)}`;
   const own = sampleEvent(1);

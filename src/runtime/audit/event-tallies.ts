@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { AddCounts } from './audit-index.ts';
 import {
   APPROVAL_MARK,
   LONG_PERIOD_MS,
@@ -8,7 +9,7 @@ import {
   TALLY_FIELDS,
   type TallyField,
 } from './count-types.ts';
-import type { IndexTables } from './index-tables.ts';
+import type { IndexRows, IndexTables } from './index-tables.ts';
 import { isSelfTestEvent } from './self-test.ts';
 import { isReportedEvent } from './service-event.ts';
 import type { AuditEvent } from './types.ts';
@@ -17,13 +18,10 @@ import type { AuditEvent } from './types.ts';
 const VALUES_MAX = 256;
 const VALUE_CHARS_MAX = 256;
 
-type CountRow = { -readonly [Key in keyof IndexTables['audit_counts']]: IndexTables['audit_counts'][Key] };
-type SessionRow = IndexTables['audit_sessions'];
-type PolicyRow = IndexTables['audit_policies'];
-type CountsTable = 'audit_counts' | 'audit_sessions' | 'audit_policies';
+type CountRow = { -readonly [Key in keyof IndexRows['audit_counts']]: IndexRows['audit_counts'][Key] };
+type SessionRow = IndexRows['audit_sessions'];
+type PolicyRow = IndexRows['audit_policies'];
 type Database = Kysely<IndexTables>;
-/** Compiled upserts, by table and number of rows. */
-export type Upserts = Map<string, CompiledQuery>;
 
 /**
  * Adds events to the counts. The caller's transaction also inserts the events, so that both are always consistent. Events
@@ -32,7 +30,7 @@ export type Upserts = Map<string, CompiledQuery>;
 export async function addToCounts(
   db: Database,
   events: readonly AuditEvent[],
-  upserts: Upserts,
+  add: AddCounts,
 ): Promise<void> {
   const counts = new Map<string, CountRow>();
   const sessions = new Map<string, SessionRow>();
@@ -45,9 +43,9 @@ export async function addToCounts(
     if (event.session_id !== null) addToSession(sessions, event.session_id, event, ms);
     if (!isReportedEvent(event)) addToPolicy(policies, event.policy_hash, ms);
   }
-  await upsertRows(db, 'audit_counts', sumPeriods([...counts.values()]), upserts);
-  await upsertRows(db, 'audit_sessions', [...sessions.values()], upserts);
-  await upsertRows(db, 'audit_policies', [...policies.values()], upserts);
+  await add(db, 'audit_counts', sumPeriods([...counts.values()]));
+  await add(db, 'audit_sessions', [...sessions.values()]);
+  await add(db, 'audit_policies', [...policies.values()]);
 }
 
 /** Returns the values of a field under which an event is counted. Those of approval events have a mark. */
@@ -191,79 +189,27 @@ function addToPolicy(policies: Map<string, PolicyRow>, policyHash: string, ms: n
   else Object.assign(row, widenRow(row, ms));
 }
 
-/** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */
-const UPSERT_ROWS = [64, 8, 1];
-
-async function upsertRows(
-  db: Database,
-  table: CountsTable,
-  rows: readonly (CountRow | SessionRow | PolicyRow)[],
-  upserts: Upserts,
-): Promise<void> {
-  for (let from = 0; from < rows.length; ) {
-    const size = UPSERT_ROWS.find((each) => each <= rows.length - from)!;
-    const some = rows.slice(from, from + size);
-    const key = `${table} ${size}`;
-    const query = upserts.get(key) ?? compileUpsert(db, table, some);
-    upserts.set(key, query);
-    await db.executeQuery({ ...query, parameters: some.flatMap((row) => Object.values(row)) });
-    from += size;
-  }
-}
-
-function compileUpsert(
-  db: Database,
-  table: CountsTable,
-  rows: readonly (CountRow | SessionRow | PolicyRow)[],
-): CompiledQuery {
-  const sums = {
-    event_count: sql<number>`${sql.table(table)}.event_count + excluded.event_count`,
-    first_ms: sql<number>`min(${sql.table(table)}.first_ms, excluded.first_ms)`,
-    last_ms: sql<number>`max(${sql.table(table)}.last_ms, excluded.last_ms)`,
-  };
-  if (table === 'audit_counts')
-    return db
-      .insertInto(table)
-      .values(rows as CountRow[])
-      .onConflict((conflict) =>
-        conflict
-          .columns(['width_ms', 'field', 'bucket_ms', 'tenant_id', 'agent_id', 'value', 'decision', 'action'])
-          .doUpdateSet(sums),
-      )
-      .compile();
-  if (table === 'audit_policies')
-    return db
-      .insertInto(table)
-      .values(rows as PolicyRow[])
-      .onConflict((conflict) => conflict.columns(['bucket_ms', 'policy_hash']).doUpdateSet(sums))
-      .compile();
-  const blockCount = sql<number>`${sql.table(table)}.block_count + excluded.block_count`;
-  return db
-    .insertInto(table)
-    .values(rows as SessionRow[])
-    .onConflict((conflict) =>
-      conflict
-        .columns(['tenant_id', 'session_id', 'agent_id'])
-        .doUpdateSet({ ...sums, block_count: blockCount }),
-    )
-    .compile();
-}
-
 const RECOUNT_ROWS = 2_000;
 
 /**
  * Counts the indexed events again, from the long period that contains `sinceMs` on, or all of them for `null`. Needed
- * after events were deleted from the index because their file changed.
+ * after events were deleted from the index because their file changed. With `node`, only the events and counts of that
+ * state folder, because others may be counting theirs.
  */
-export async function recountEvents(db: Database, sinceMs: number | null): Promise<void> {
+export async function recountEvents(
+  db: Database,
+  sinceMs: number | null,
+  add: AddCounts,
+  node: string | null = null,
+): Promise<void> {
   const fromMs = sinceMs === null ? 0 : Math.floor(sinceMs / LONG_PERIOD_MS) * LONG_PERIOD_MS;
-  await deleteCounts(db, fromMs);
-  const upserts: Upserts = new Map();
+  await deleteCounts(db, fromMs, node);
   let after = { timestamp_ms: fromMs - 1, event_id: '' };
   for (;;) {
     const rows = await db
       .selectFrom('audit_events')
       .select(['timestamp_ms', 'event_id', 'event'])
+      .$if(node !== null, (own) => own.where('node', '=', node!))
       .where('timestamp_ms', '>=', after.timestamp_ms)
       .where((eb) =>
         eb(eb.refTuple('timestamp_ms', 'event_id'), '>', eb.tuple(after.timestamp_ms, after.event_id)),
@@ -275,7 +221,7 @@ export async function recountEvents(db: Database, sinceMs: number | null): Promi
     await addToCounts(
       db,
       rows.map(({ event }) => JSON.parse(event) as AuditEvent),
-      upserts,
+      add,
     );
     const last = rows.at(-1);
     if (last === undefined || rows.length < RECOUNT_ROWS) return;
@@ -287,24 +233,40 @@ export async function recountEvents(db: Database, sinceMs: number | null): Promi
 /**
  * Deletes the counts from a time on. Sessions that continue after it keep the part before it.
  */
-async function deleteCounts(db: Database, fromMs: number): Promise<void> {
+async function deleteCounts(db: Database, fromMs: number, node: string | null): Promise<void> {
   for (const widthMs of PERIODS_MS)
     await db
       .deleteFrom('audit_counts')
+      .$if(node !== null, (own) => own.where('node', '=', node!))
       .where('width_ms', '=', widthMs)
       .where('bucket_ms', '>=', fromMs)
       .execute();
-  await db.deleteFrom('audit_policies').where('bucket_ms', '>=', fromMs).execute();
+  await db
+    .deleteFrom('audit_policies')
+    .$if(node !== null, (own) => own.where('node', '=', node!))
+    .where('bucket_ms', '>=', fromMs)
+    .execute();
+  const isOwn = node === null ? sql`true` : sql`node = ${node}`;
   // A session that began before keeps that part.
   await sql`
-    insert or replace into audit_sessions
-    select tenant_id, session_id, agent_id, count(*),
-      sum(decision = 'block' and coalesce(phase, '') not like 'approval\\_%' escape '\\'), min(timestamp_ms), max(timestamp_ms)
-    from audit_events
-    where timestamp_ms < ${fromMs} and (tenant_id, session_id, agent_id) in (
-      select tenant_id, session_id, agent_id from audit_sessions where last_ms >= ${fromMs})
-    group by tenant_id, session_id, agent_id`.execute(db);
-  await db.deleteFrom('audit_sessions').where('last_ms', '>=', fromMs).execute();
+    update audit_sessions set
+      event_count = before.event_count, block_count = before.block_count, first_ms = before.first_ms, last_ms = before.last_ms
+    from (
+      select tenant_id, session_id, agent_id, count(*) as event_count,
+        count(*) filter (where decision = 'block' and coalesce(phase, '') not like 'approval\\_%' escape '\\') as block_count,
+        min(timestamp_ms) as first_ms, max(timestamp_ms) as last_ms
+      from audit_events
+      where ${isOwn} and timestamp_ms < ${fromMs} and (tenant_id, session_id, agent_id) in (
+        select tenant_id, session_id, agent_id from audit_sessions where ${isOwn} and last_ms >= ${fromMs})
+      group by tenant_id, session_id, agent_id
+    ) as before
+    where ${isOwn} and audit_sessions.tenant_id = before.tenant_id and audit_sessions.session_id = before.session_id
+      and audit_sessions.agent_id = before.agent_id`.execute(db);
+  await db
+    .deleteFrom('audit_sessions')
+    .$if(node !== null, (own) => own.where('node', '=', node!))
+    .where('last_ms', '>=', fromMs)
+    .execute();
 }
 
 /** Deletes the counts of periods, and the sessions, that ended before a time. */

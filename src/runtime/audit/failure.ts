@@ -11,6 +11,10 @@ export type AuditFailureCode =
   | 'spool_unusable'
   | 'index_newer'
   | 'index_busy'
+  | 'index_damaged'
+  | 'index_foreign'
+  | 'index_missing'
+  | 'index_off'
   | 'actions_held'
   | 'query_too_slow'
   | 'audit_disabled';

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openIndex } from './audit-index.ts';
 import { buildSegmentName, listSegments } from './files.ts';
 import { openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { CHAIN_START, type RecordKind } from './journal-record.ts';
 import { openSigningKey, signMessage } from './keys.ts';
+import { openIndex } from './open-index.ts';
 import { findShortenedChains } from './shortened-chains.ts';
 import {
   type AuditLog,

@@ -1,10 +1,12 @@
-import { type Insertable, sql } from 'kysely';
+import type { Generated, Insertable, Selectable } from 'kysely';
 
 /** The tables that answer queries. All of them can be rebuilt from the journal. */
 export interface IndexTables {
   readonly audit_events: {
     event_id: string;
     timestamp_ms: number;
+    /** The state folder whose journal has the event; empty in an index of one state folder. */
+    node: Generated<string>;
     writer: string;
     /** The event's number in its writer's chain; orders events with the same timestamp. */
     seq: number;
@@ -32,6 +34,7 @@ export interface IndexTables {
    * row also has the tenant, the agent, the decision and the action, so that counts can be narrowed by them.
    */
   readonly audit_counts: {
+    node: Generated<string>;
     width_ms: number;
     field: string;
     /** The beginning of the period, in milliseconds since 1970. */
@@ -45,8 +48,9 @@ export interface IndexTables {
     first_ms: number;
     last_ms: number;
   };
-  /** One row for each agent in each session. */
+  /** One row for each agent in each session and state folder. */
   readonly audit_sessions: {
+    node: Generated<string>;
     tenant_id: string;
     session_id: string;
     agent_id: string;
@@ -57,6 +61,7 @@ export interface IndexTables {
   };
   /** The number of events that were decided under a policy, in periods of five minutes. */
   readonly audit_policies: {
+    node: Generated<string>;
     bucket_ms: number;
     policy_hash: string;
     event_count: number;
@@ -65,6 +70,7 @@ export interface IndexTables {
   };
   /** The position up to which each writer's chain was read. */
   readonly journal_positions: {
+    node: Generated<string>;
     writer: string;
     segment: number;
     byte_offset: number;
@@ -81,11 +87,20 @@ export interface IndexTables {
   };
 }
 
-/** A row of `audit_events` to insert. */
-export type EventRow = Insertable<IndexTables['audit_events']>;
+/** A row of `audit_events` to insert. The writer of the index adds the state folder. */
+export type EventRow = Omit<Insertable<IndexTables['audit_events']>, 'node'>;
 
-/**
- * The condition of the index of incidents. The comparison with 1 keeps SQLite from choosing the index of actions, whose
- * rows it would have to sort.
- */
-export const INCIDENT_CONDITION = sql<boolean>`(action in ('redact', 'require_approval', 'block')) = 1`;
+/** Rows without their state folder, by table. */
+export type IndexRows = {
+  readonly [Table in keyof IndexTables]: Omit<Selectable<IndexTables[Table]>, 'node'>;
+};
+
+/** The tables whose rows are sums, one for each key. */
+export type CountsTable = 'audit_counts' | 'audit_sessions' | 'audit_policies';
+
+/** The columns that tell the sums of a table apart, without the state folder. */
+export const COUNT_KEYS = {
+  audit_counts: ['width_ms', 'field', 'bucket_ms', 'tenant_id', 'agent_id', 'value', 'decision', 'action'],
+  audit_sessions: ['tenant_id', 'session_id', 'agent_id'],
+  audit_policies: ['bucket_ms', 'policy_hash'],
+} as const satisfies { readonly [Table in CountsTable]: readonly (keyof IndexRows[Table])[] };

@@ -1,18 +1,23 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CompiledQuery, Insertable, Transaction } from 'kysely';
-import { type ArrivalNotifier, indexPosition, readLastPosition } from './arrivals.ts';
-import type { AuditIndex } from './audit-index.ts';
-import { formatEventIdFloor } from './event-id.ts';
+import type { Transaction } from 'kysely';
+import type { ArrivalNotifier } from './arrivals.ts';
+import type { AuditIndex, IndexWriter } from './audit-index.ts';
 import { isAuditEvent } from './event-shape.ts';
-import { addToCounts, listTagFamilies, pruneCounts, type Upserts } from './event-tallies.ts';
+import { addToCounts, listTagFamilies } from './event-tallies.ts';
 import { listWriters } from './files.ts';
-import type { EventRow, IndexTables } from './index-tables.ts';
+import type { EventRow, IndexRows, IndexTables } from './index-tables.ts';
 import { type ChainHead, formatEventJson, type JournalRecord } from './journal-record.ts';
 import { type ArrivalOrder, openArrivalOrder } from './order.ts';
 import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
 import { findStepsToRead, readSteps, type StepBlock } from './reorder.ts';
-import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced-file.ts';
+import {
+  compareWithIndex,
+  deleteReplaced,
+  type IndexedChain,
+  markLost,
+  type ReplacedFile,
+} from './replaced-file.ts';
 
 export interface Indexer {
   /**
@@ -26,12 +31,9 @@ export interface Indexer {
   readonly prune: (beforeMs: number) => Promise<number>;
 }
 
-type TagRow = Insertable<IndexTables['audit_event_tags']>;
-type ActionRow = Insertable<IndexTables['shown_actions']>;
-type IndexedTable = 'audit_events' | 'audit_event_tags' | 'shown_actions';
+type TagRow = IndexRows['audit_event_tags'];
+type ActionRow = IndexRows['shown_actions'];
 type EventRecord = JournalRecord & { readonly kind: 'event' };
-/** Compiled inserts, by table and number of rows. */
-type Inserts = Map<string, CompiledQuery>;
 
 /**
  * Fills an index from a journal. Only the process that owns the state folder may open one. Each batch is one
@@ -50,7 +52,8 @@ export function openIndexer(options: {
   arrivals?: ArrivalNotifier;
 }): Indexer {
   const { index, dir, arrivals = null } = options;
-  const filling: IndexFill = { index, dir, inserts: new Map(), upserts: new Map(), arrivals, order: null };
+  const writer = index.dialect.openWriter(index);
+  const filling: IndexFill = { index, dir, writer, arrivals, order: null };
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
@@ -71,7 +74,7 @@ export function openIndexer(options: {
       waiting ??= runAfter(running ?? Promise.resolve(0));
       return waiting;
     },
-    prune: (beforeMs) => pruneIndex(index, beforeMs),
+    prune: writer.prune,
   };
 }
 
@@ -79,8 +82,7 @@ export function openIndexer(options: {
 interface IndexFill {
   readonly index: AuditIndex;
   readonly dir: string;
-  readonly inserts: Inserts;
-  readonly upserts: Upserts;
+  readonly writer: IndexWriter;
   readonly arrivals: ArrivalNotifier | null;
   /** `null` until the order file has been replayed. */
   order: ArrivalOrder | null;
@@ -99,7 +101,7 @@ async function readAll(filling: IndexFill, rest: () => Promise<void>): Promise<n
       events += await insertBlock(filling, { writer, block, ordered: true, replaced, order });
       await rest();
     }
-    if (replaced?.forgotten === false) await forgetEnd(filling.index, writer, replaced, order);
+    if (replaced?.forgotten === false) await forgetEnd(filling, writer, replaced, order);
   }
   filling.order = order;
   return events;
@@ -119,7 +121,9 @@ async function followOrder(filling: IndexFill, rest: () => Promise<void>): Promi
   const steps = await findStepsToRead(order, dir, positions);
   let events = 0;
   for await (const step of readSteps(dir, steps, positions)) {
-    events += await insertBlock(filling, { ...step, replaced: null, order: null });
+    // A kept order is that of this journal alone. In a shared index, the events of others have other places now.
+    const ordered = step.ordered && (index.node === '' || order.kept === null);
+    events += await insertBlock(filling, { ...step, ordered, replaced: null, order: null });
     await rest();
   }
   return { order, events };
@@ -127,20 +131,28 @@ async function followOrder(filling: IndexFill, rest: () => Promise<void>): Promi
 
 /** Deletes the indexed events after the end of a file that became shorter. */
 async function forgetEnd(
-  index: AuditIndex,
+  filling: IndexFill,
   writer: string,
   replaced: ReplacedFile,
   order: ArrivalOrder,
 ): Promise<void> {
-  await index.db.transaction().execute((each) => deleteReplaced(each, writer, replaced));
+  await filling.index.db.transaction().execute(async (each) => {
+    await filling.writer.begin(each);
+    await deleteReplaced(each, getChain(filling, writer), replaced);
+  });
   order.note({ writer, seq: replaced.matched_seq, ordered: true });
 }
 
-/** Returns the position up to which each writer's chain is indexed. */
+function getChain({ index, writer: { addCounts } }: IndexFill, writer: string): IndexedChain {
+  return { node: index.node, writer, add_counts: addCounts };
+}
+
+/** Returns the position up to which each chain of this journal is indexed, by writer. */
 export async function readPositions(index: AuditIndex): Promise<Map<string, ChainPosition>> {
   const rows = await index.db
     .selectFrom('journal_positions')
     .select(['writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
+    .where('node', '=', index.node)
     .execute();
   return new Map(rows.map(({ writer, ...position }) => [writer, position]));
 }
@@ -151,7 +163,8 @@ export async function readPositions(index: AuditIndex): Promise<Map<string, Chai
  */
 export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHead>> {
   const heads = new Map<string, ChainHead>();
-  for (const row of await index.db.selectFrom('journal_positions').selectAll().execute()) {
+  const own = index.db.selectFrom('journal_positions').selectAll().where('node', '=', index.node);
+  for (const row of await own.execute()) {
     const seq = row.lost_seq ?? row.seq;
     const recordHash = row.lost_hash ?? row.record_hash;
     if (recordHash !== null) heads.set(row.writer, { seq, record_hash: recordHash });
@@ -167,9 +180,10 @@ interface IncomingLines extends StepBlock {
 }
 
 async function insertBlock(
-  { index, inserts, upserts, arrivals }: IndexFill,
+  filling: IndexFill,
   { writer, block, ordered, replaced, order }: IncomingLines,
 ): Promise<number> {
+  const { index, writer: own, arrivals } = filling;
   const events = new Map<string, Entry>();
   for (const read of block.records) {
     const entry = getEntry(read);
@@ -177,23 +191,24 @@ async function insertBlock(
   }
   const rows = [...events.values()].map(({ row }) => row);
   const hadForgotten = replaced?.forgotten ?? true;
+  const chain = getChain(filling, writer);
   let before = 0;
+  await own.prepare(rows);
   await index.db.transaction().execute(async (transaction) => {
-    if (block.again) await markLost(transaction, writer);
-    if (replaced?.forgotten === false) await compareWithIndex(transaction, writer, block, rows, replaced);
-    await insertNew(transaction, 'shown_actions', block.records.flatMap(buildActionRow), inserts);
-    before = await readLastPosition(transaction);
-    const allNew = await insertNew(transaction, 'audit_events', rows, inserts);
-    const all = [...events.values()];
-    const own = allNew ? all : await selectOwnEntries(transaction, writer, all);
-    await insertNew(transaction, 'audit_event_tags', own.flatMap(buildTagRows), inserts);
-    const added = allNew ? all : await selectNewEntries(transaction, before, all);
+    await own.begin(transaction);
+    if (block.again) await markLost(transaction, chain);
+    if (replaced?.forgotten === false) await compareWithIndex(transaction, chain, block, rows, replaced);
+    await own.insertRows(transaction, 'shown_actions', block.records.flatMap(buildActionRow));
+    before = await index.dialect.readLastPosition(transaction);
+    const ids = await own.insertEvents(transaction, rows, before);
+    const added = [...events.values()].filter(({ row }) => ids.has(row.event_id));
+    await own.insertRows(transaction, 'audit_event_tags', added.flatMap(buildTagRows));
     await addToCounts(
       transaction,
       added.map(({ record }) => record.event),
-      upserts,
+      own.addCounts,
     );
-    await writePosition(transaction, writer, block.position, ordered);
+    await writePosition(transaction, chain, block.position, ordered);
   });
   if (!hadForgotten && replaced?.forgotten) order?.note({ writer, seq: replaced.matched_seq, ordered: true });
   if (rows.length > 0) order?.note({ writer, seq: block.position.seq, ordered });
@@ -210,7 +225,7 @@ function buildActionRow({ record }: ReadRecord): ActionRow[] {
 
 async function writePosition(
   transaction: Transaction<IndexTables>,
-  writer: string,
+  { node, writer }: IndexedChain,
   position: ChainPosition,
   ordered: boolean,
 ): Promise<void> {
@@ -222,10 +237,16 @@ async function writePosition(
     record_hash,
     ...(!ordered && { unordered_seq: seq }),
   };
+  const { numUpdatedRows } = await transaction
+    .updateTable('journal_positions')
+    .set(place)
+    .where('node', '=', node)
+    .where('writer', '=', writer)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) return;
   await transaction
     .insertInto('journal_positions')
-    .values({ writer, ...place })
-    .onConflict((conflict) => conflict.column('writer').doUpdateSet(place))
+    .values({ node, writer, ...place })
     .execute();
 }
 
@@ -271,98 +292,4 @@ function getRow(record: EventRecord, timestampMs: number, json: string): EventRo
 function buildTagRows(entry: Entry): TagRow[] {
   const { timestamp_ms, seq, event_id } = entry.row;
   return [...listTagFamilies(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
-}
-
-/** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */
-const INSERT_ROWS = [64, 8, 1];
-
-/** Inserts the rows that do not exist yet. Returns whether all rows were new. */
-async function insertNew(
-  transaction: Transaction<IndexTables>,
-  table: IndexedTable,
-  rows: readonly (EventRow | TagRow | ActionRow)[],
-  inserts: Inserts,
-): Promise<boolean> {
-  let added = 0;
-  for (let from = 0; from < rows.length; ) {
-    const size = INSERT_ROWS.find((each) => each <= rows.length - from)!;
-    const some = rows.slice(from, from + size);
-    const key = `${table} ${size}`;
-    const query = inserts.get(key) ?? compileInsert(transaction, table, some);
-    inserts.set(key, query);
-    const parameters = some.flatMap((row) => Object.values(row));
-    const { numAffectedRows } = await transaction.executeQuery({ ...query, parameters });
-    added += Number(numAffectedRows);
-    from += size;
-  }
-  return added === rows.length;
-}
-
-/**
- * Returns the entries whose event is indexed under their own number. An event that was appended twice is indexed once.
- */
-async function selectOwnEntries(
-  transaction: Transaction<IndexTables>,
-  writer: string,
-  entries: readonly Entry[],
-): Promise<Entry[]> {
-  const ids = entries.map(({ row }) => row.event_id);
-  const kept = transaction.selectFrom('audit_events').select(['event_id', 'seq']);
-  const rows = await kept.where('event_id', 'in', ids).where('writer', '=', writer).execute();
-  const seqs = new Map(rows.map(({ event_id, seq }) => [event_id, seq]));
-  return entries.filter(({ row }) => seqs.get(row.event_id) === row.seq);
-}
-
-/** Returns the entries whose events were inserted after a position, so that no event is counted twice. */
-async function selectNewEntries(
-  transaction: Transaction<IndexTables>,
-  position: number,
-  entries: readonly Entry[],
-): Promise<Entry[]> {
-  const ids = entries.map(({ row }) => row.event_id);
-  const rows = await transaction
-    .selectFrom('audit_events')
-    .select('event_id')
-    .where('event_id', 'in', ids)
-    .where(indexPosition, '>', position)
-    .execute();
-  const added = new Set(rows.map(({ event_id }) => event_id));
-  return entries.filter(({ row }) => added.has(row.event_id));
-}
-
-function compileInsert(
-  transaction: Transaction<IndexTables>,
-  table: IndexedTable,
-  rows: readonly (EventRow | TagRow | ActionRow)[],
-): CompiledQuery {
-  return transaction
-    .insertInto(table)
-    .values(rows as EventRow[])
-    .onConflict((conflict) => conflict.doNothing())
-    .compile();
-}
-
-const PRUNE_ROWS = 1_000;
-
-async function pruneIndex(index: AuditIndex, beforeMs: number): Promise<number> {
-  let pruned = 0;
-  for (;;) {
-    const old = await index.db
-      .selectFrom('audit_events')
-      .select('event_id')
-      .where('timestamp_ms', '<', beforeMs)
-      .orderBy('timestamp_ms')
-      .limit(PRUNE_ROWS)
-      .execute();
-    if (old.length === 0) break;
-    const ids = old.map(({ event_id }) => event_id);
-    await index.db.deleteFrom('audit_events').where('event_id', 'in', ids).execute();
-    pruned += ids.length;
-    await nextTurn();
-  }
-  await index.db.deleteFrom('audit_event_tags').where('timestamp_ms', '<', beforeMs).execute();
-  const floor = formatEventIdFloor(beforeMs);
-  await index.db.deleteFrom('shown_actions').where('event_id', '<', floor).execute();
-  await pruneCounts(index.db, beforeMs);
-  return pruned;
 }

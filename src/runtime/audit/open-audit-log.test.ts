@@ -19,7 +19,7 @@ test('queries that run together sync the index once', async (t) => {
   };
   const { offers, close } = openAuditLog({
     journal,
-    index_path: indexPath,
+    index_address: () => ({ path: indexPath }),
     journal_dir: trail.dir,
     coordinator: { syncIndex },
     log: openLog({ level: 'silent', name: 'test' }),

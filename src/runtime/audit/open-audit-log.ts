@@ -2,7 +2,7 @@ import type { Log } from '../../platform/log.ts';
 import { shareCalls } from '../../platform/queue/share-calls.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
 import { listApprovalHistories } from './approval-histories.ts';
-import type { AuditIndex } from './audit-index.ts';
+import type { AuditIndex, IndexAddress } from './audit-index.ts';
 import { listChainStates } from './chain-states.ts';
 import { countEventsBy } from './event-counts.ts';
 import { AuditFailure } from './failure.ts';
@@ -17,7 +17,8 @@ import { countWindowFields } from './window-counts.ts';
 interface AuditLogParts {
   /** `null` if the audit log is disabled. */
   readonly journal: object | null;
-  readonly index_path: string;
+  /** Returns the address of the index; `null` without one. Called with the first query. */
+  readonly index_address: () => IndexAddress | null;
   /** The folder of all writers. */
   readonly journal_dir: string;
   readonly coordinator: { readonly syncIndex: () => Promise<void> };
@@ -36,12 +37,12 @@ interface AuditLog {
 export function openAuditLog({
   journal,
   journal_dir,
-  index_path,
+  index_address,
   coordinator,
   log,
   now_ms,
 }: AuditLogParts): AuditLog {
-  const index = openLazyIndex(index_path);
+  const index = openLazyIndex(index_address);
   const sync = shareCalls(() =>
     requireAnswer(
       coordinator.syncIndex(),

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { indexPosition } from './arrivals.ts';
-import { type AuditIndex, openIndex } from './audit-index.ts';
+import type { AuditIndex } from './audit-index.ts';
 import { openIndexReader } from './events/pages.ts';
 import { findStreamPosition } from './events/replay.ts';
 import { openIndexer } from './indexer.ts';
+import { openIndex } from './open-index.ts';
 import { createOrder, findChangedStep, openArrivalOrder } from './order.ts';
 import { findStepsToRead } from './reorder.ts';
 import { type AuditLog, appendRange, makeAuditLog, sampleEvent } from './testing/audit-log.ts';
@@ -36,7 +36,11 @@ async function openStage(t: TestContext) {
 
 /** Returns the events in the order of the stream. */
 async function readStreamed(index: AuditIndex): Promise<string[]> {
-  const rows = await index.db.selectFrom('audit_events').select('event_id').orderBy(indexPosition).execute();
+  const rows = await index.db
+    .selectFrom('audit_events')
+    .select('event_id')
+    .orderBy(index.dialect.position)
+    .execute();
   return rows.map(({ event_id }) => event_id);
 }
 

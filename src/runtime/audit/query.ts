@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import {
@@ -15,7 +22,7 @@ import {
   type ParsedFilter,
   parseFilter,
 } from './filter.ts';
-import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
+import type { IndexTables } from './index-tables.ts';
 import { isSelfTestEvent } from './self-test.ts';
 import { addActions } from './shown-actions.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
@@ -134,10 +141,12 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
     .selectFrom('audit_events as e')
     .$if(byTag, (events) =>
       events
-        .innerJoin('audit_event_tags as t', 't.event_id', 'e.event_id')
+        .innerJoin('audit_event_tags as t', (join) =>
+          join.onRef('t.event_id', '=', 'e.event_id').onRef('t.timestamp_ms', '=', 'e.timestamp_ms'),
+        )
         .where('t.tag', '=', filter.data_tag),
     );
-  if (!byTag) query = whereIndexed(query, indexed, filter);
+  if (!byTag) query = whereIndexed(query, indexed, filter, index.dialect.isIncident);
   if (filter.since_ms !== null) query = query.where(place.timestamp_ms, '>=', filter.since_ms);
   if (filter.until_ms !== null) query = query.where(place.timestamp_ms, '<=', filter.until_ms);
   if (cursor !== null) query = query.where(buildCursorCondition(place, cursor, filter.newest_first));
@@ -166,10 +175,15 @@ function getPlace(table: 'e' | 't') {
 }
 
 /** Adds the filter by which the rows are found. */
-function whereIndexed(events: Query, indexed: EqualField | null, filter: ParsedFilter): Query {
-  if (indexed === null) return isAboutIncidents(filter) ? events.where(INCIDENT_CONDITION) : events;
+function whereIndexed(
+  events: Query,
+  indexed: EqualField | null,
+  filter: ParsedFilter,
+  isIncident: RawBuilder<boolean>,
+): Query {
+  if (indexed === null) return isAboutIncidents(filter) ? events.where(isIncident) : events;
   const query = events.where(`e.${indexed}`, '=', filter.equal[indexed]!);
-  // SQLite uses a partial index only if the condition of the index is part of the query, word by word.
+  // A database uses a partial index only if the condition of the index is part of the query, word by word.
   return indexed === 'policy_name' && filter.equal.policy_name !== 'default.allow'
     ? query.where(sql<boolean>`e.policy_name != 'default.allow'`)
     : query;

@@ -21,7 +21,7 @@ export async function listAuditSessions(
       tenant_id,
       session_id,
       last_ms,
-      agent_ids: rows.map(({ agent_id }) => agent_id),
+      agent_ids: [...new Set(rows.map(({ agent_id }) => agent_id))],
       event_count: rows.reduce((sum, { event_count }) => sum + event_count, 0),
       block_count: rows.reduce((sum, { block_count }) => sum + block_count, 0),
       first_ms: Math.min(...rows.map(({ first_ms }) => first_ms)),
@@ -30,7 +30,7 @@ export async function listAuditSessions(
   return sessions;
 }
 
-/** Selects one row for each session: that of its latest agent. */
+/** Selects one row for each session: that of its latest agent and state folder. */
 function selectPositions(index: AuditIndex, request: SessionListQuery): Promise<SessionPosition[]> {
   const { tenants, agents, after } = request;
   let query = index.db
@@ -43,7 +43,9 @@ function selectPositions(index: AuditIndex, request: SessionListQuery): Promise<
         .select('other.agent_id')
         .whereRef('other.tenant_id', '=', 'own.tenant_id')
         .whereRef('other.session_id', '=', 'own.session_id')
-        .where(sql<boolean>`(other.last_ms, other.agent_id) > (own.last_ms, own.agent_id)`);
+        .where(
+          sql<boolean>`(other.last_ms, other.agent_id, other.node) > (own.last_ms, own.agent_id, own.node)`,
+        );
       if (agents !== '*') later = later.where('other.agent_id', 'in', agents);
       return eb.not(eb.exists(later));
     });

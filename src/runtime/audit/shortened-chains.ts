@@ -21,6 +21,7 @@ export async function findShortenedChains(index: AuditIndex, journalDir: string)
   const rows = await index.db
     .selectFrom('journal_positions')
     .select(['writer', 'seq', 'lost_seq'])
+    .where('node', '=', index.node)
     .orderBy('writer')
     .execute();
   for (const { writer, seq, lost_seq } of rows) {

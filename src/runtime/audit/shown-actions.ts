@@ -1,9 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
 import type { ActionErasure } from './erase-actions.ts';
 import { formatEventIdFloor } from './event-id.ts';
-import { AuditFailure } from './failure.ts';
 import type { IndexTables } from './index-tables.ts';
 import { type LegalHold, matchesHold } from './legal-holds.ts';
 import type { ActionMarks, AuditEvent } from './types.ts';
@@ -74,21 +71,9 @@ function selectCovered({ db }: AuditIndex, erasure: ActionErasure) {
     : all.where('shown_actions.event_id', '<', formatEventIdFloor(erasure.before_ms));
 }
 
-const CHECKPOINT_TRIES = 50;
-const CHECKPOINT_MS = 100;
-
-/** Erases shown actions from the index, and from its write-ahead log. */
+/** Erases shown actions from every file of the index. */
 export async function eraseIndexedActions(index: AuditIndex, erasure: ActionErasure): Promise<void> {
   const covered = selectCovered(index, erasure).select('shown_actions.event_id');
   await index.db.deleteFrom('shown_actions').where('event_id', 'in', covered).execute();
-  // A reader may keep the log for a moment.
-  for (let tries = 0; tries < CHECKPOINT_TRIES; tries++) {
-    const { rows } = await sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(index.db);
-    if (rows[0]?.busy === 0) return;
-    await sleep(CHECKPOINT_MS);
-  }
-  throw new AuditFailure(
-    'index_busy',
-    'The audit index is in use, so its write-ahead log still has erased actions. Run the command again.',
-  );
+  await index.dialect.purgeDeleted(index.db);
 }

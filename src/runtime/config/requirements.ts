@@ -18,6 +18,7 @@ export function checkRequirements(config: Config, sections: readonly AnyConfigSe
     ...checkClassifierSettings(config),
     ...checkStoreAddress(config),
     ...checkObjectStorage(config),
+    ...checkIndexStore(config),
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
     ...checkDashboardUsers(config),
@@ -155,6 +156,13 @@ function checkObjectStorage({ audit: { object_storage, max_size_mb } }: Config):
           `must be at most ${FILE_MB_MAX} with \`audit.object_storage\``,
         ),
   ].filter((one) => one !== null);
+}
+
+/** An index in PostgreSQL uses the database of the store. */
+function checkIndexStore({ audit, storage: { url } }: Config): ValueProblem[] {
+  if (audit.index !== 'postgres' || (url !== undefined && !url.startsWith('sqlite:'))) return [];
+  const message = 'uses the database of `storage.url`, which must begin with `postgres://`';
+  return [buildProblem(['audit', 'index'], message)];
 }
 
 function isAddress(url: string): boolean {

@@ -170,6 +170,11 @@ const scan = buildSection(
 const audit = buildSection(
   {
     enabled: Type.Boolean({ default: true, description: 'Records decisions.' }),
+    index: buildEnum(['sqlite', 'postgres', 'off'], {
+      default: 'sqlite',
+      description:
+        'Where queries of the audit log are answered: `sqlite` in a file of the state folder; `postgres` in the database of `storage.url`, which all services of that database share; `off` nowhere. It is filled from the journal.',
+    }),
     log_actions: buildEnum(['blocked', 'all', 'none'], {
       default: 'blocked',
       description:

@@ -58,7 +58,7 @@ export async function admitSubscriber(
   if (runtime.events === null)
     throw new Refusal(
       'not_configured',
-      'The event stream is read from the audit log, and `audit.enabled` is `false`.',
+      'The event stream is read from the index of the audit log: `audit.enabled` is `false`, or `audit.index` is `off`.',
     );
   const { headers } = request.raw;
   // A browser lets any page open a WebSocket on behalf of its user.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Store } from '../../../platform/store/index.ts';
-import { openIndex } from '../../../runtime/audit/audit-index.ts';
+import { openIndex } from '../../../runtime/audit/open-index.ts';
 import { openIndexer } from '../../../runtime/audit/indexer.ts';
 import type { ShortenedChain } from '../../../runtime/audit/shortened-chains.ts';
 import { makeAuditLog, START_MS, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';

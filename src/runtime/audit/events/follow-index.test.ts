@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { expectRows } from '../../../core/testing/expect-rows.ts';
-import { openIndex } from '../audit-index.ts';
 import { parseFilter } from '../filter.ts';
 import { openIndexer } from '../indexer.ts';
 import { appendRange, makeAuditLog, sampleEvent, waitUntil } from '../testing/audit-log.ts';
+import { type LawIndex, law } from '../testing/indexes.ts';
 import type { AuditFilter } from '../types.ts';
 import { openEventFeed } from './feed.ts';
 import { type FollowedPage, followIndex, readAuditEnd } from './follow-index.ts';
 
-async function openStage(t: TestContext) {
+async function openStage(t: TestContext, at: LawIndex) {
   const trail = await makeAuditLog(t);
-  const index = await openIndex({ path: join(trail.state, 'index.db') });
-  t.after(() => index.close());
+  const index = await at.open(trail.state);
   const { openArrivalNotifier } = await import('../arrivals.ts');
   const feed = openEventFeed({ warn: (message) => assert.fail(message) });
   const arrivals = await openArrivalNotifier(index, feed);
@@ -39,8 +37,8 @@ async function openStage(t: TestContext) {
 const ids = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, at) => sampleEvent(from + at).event_id);
 
-test('what is there comes in pages, then what comes, with the place behind it', async (t) => {
-  const { trail, index, sync, follow, feed, stop } = await openStage(t);
+law('what is there comes in pages, then what comes, with the place behind it', async (t, at) => {
+  const { trail, index, sync, follow, feed, stop } = await openStage(t, at);
   const journal = await trail.open();
   await appendRange(journal, 0, 450);
   await sync();
@@ -61,20 +59,23 @@ test('what is there comes in pages, then what comes, with the place behind it', 
   assert.equal(feed.isActive(), false);
 });
 
-test('reading continues after an event, even one that is only in the journal, and refuses an unknown one', async (t) => {
-  const { trail, sync, follow } = await openStage(t);
-  const journal = await trail.open();
-  await appendRange(journal, 0, 5);
-  await sync();
-  await appendRange(journal, 5, 8);
-  const reader = (await follow(sampleEvent(6).event_id))!;
-  await waitUntil(() => reader.ids().length === 1);
-  assert.deepEqual(reader.ids(), ids(7, 8));
-  assert.equal(await follow('evt_ffffffffffffffffffffffff'), null);
-});
+law(
+  'reading continues after an event, even one that is only in the journal, and refuses an unknown one',
+  async (t, at) => {
+    const { trail, sync, follow } = await openStage(t, at);
+    const journal = await trail.open();
+    await appendRange(journal, 0, 5);
+    await sync();
+    await appendRange(journal, 5, 8);
+    const reader = (await follow(sampleEvent(6).event_id))!;
+    await waitUntil(() => reader.ids().length === 1);
+    assert.deepEqual(reader.ids(), ids(7, 8));
+    assert.equal(await follow('evt_ffffffffffffffffffffffff'), null);
+  },
+);
 
-test('filters are texts that are compared, whatever they look like', async (t) => {
-  const { trail, sync, follow } = await openStage(t);
+law('filters are texts that are compared, whatever they look like', async (t, at) => {
+  const { trail, sync, follow } = await openStage(t, at);
   const journal = await trail.open();
   const rows = [
     { agent_id: 'plain' },
@@ -109,16 +110,25 @@ test('filters are texts that are compared, whatever they look like', async (t) =
   }
 });
 
-test('many rows that do not match are read in steps', async (t) => {
-  const { trail, index, sync, follow } = await openStage(t);
+law('many rows that do not match are read in steps', async (t, at) => {
+  const { trail, index, sync, follow } = await openStage(t, at);
   const journal = await trail.open();
   await appendRange(journal, 0, 1);
   await sync();
-  // A gap in the positions, as if the events between had been deleted.
   const row = await index.db.selectFrom('audit_events').selectAll().executeTakeFirstOrThrow();
-  const late = { ...row, event_id: sampleEvent(9).event_id, event: JSON.stringify(sampleEvent(9)) };
-  await index.db.insertInto('audit_events').values(late).execute();
-  await sql`update audit_events set rowid = 35000 where event_id = ${late.event_id}`.execute(index.db);
+  const journalRows = await index.db.transaction().execute(async (transaction) => {
+    const late = { ...row, event_id: sampleEvent(9).event_id, event: JSON.stringify(sampleEvent(9)) };
+    const writer = index.dialect.openWriter(index);
+    await writer.begin(transaction);
+    return writer.insertEvents(transaction, [late], 1);
+  });
+  assert.equal(journalRows.size, 1);
+  // A gap in the positions, as if the events between had been deleted.
+  const column = at.kind === 'sqlite' ? sql`rowid` : sql`stream_position`;
+  await sql`update audit_events set ${column} = 35000 where event_id = ${sampleEvent(9).event_id}`.execute(
+    index.db,
+  );
+  if (at.kind === 'postgres') await sql`update audit_stream set position = 35000`.execute(index.db);
   const reader = (await follow(row.event_id))!;
   await waitUntil(() => reader.place() !== null);
   assert.deepEqual(reader.ids(), ids(9, 10));

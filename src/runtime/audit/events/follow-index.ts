@@ -1,6 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
-import { indexPosition } from '../arrivals.ts';
 import type { AuditIndex } from '../audit-index.ts';
 import { EQUAL_FIELDS, matchesFilter, type ParsedFilter } from '../filter.ts';
 import type { FollowedEvent } from '../follow.ts';
@@ -30,27 +28,39 @@ export interface FollowRequest {
   readonly after: string | null;
 }
 
-/** Returns the current end of the audit log. */
-export async function readAuditEnd(
-  index: AuditIndex,
-): Promise<AuditPosition & { readonly position: number }> {
+/** Returns the current end of the audit log, with the positions in the chains of this state folder. */
+export async function readAuditEnd({
+  db,
+  node,
+  dialect: { position },
+}: AuditIndex): Promise<AuditPosition & { readonly position: number }> {
   // A single statement reads a consistent snapshot.
-  const rows = await index.db
-    .selectFrom('journal_positions')
-    .select(['writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
-    .select((eb) => [
-      eb.selectFrom('audit_events').select(sql<number | null>`max(rowid)`.as('last')).as('last'),
-      eb.selectFrom('audit_events').select('event_id').orderBy(indexPosition, 'desc').limit(1).as('after'),
-    ])
+  const rows = await db
+    .selectFrom(
+      db
+        .selectNoFrom((one) => [
+          one
+            .selectFrom('audit_events')
+            .select(position.as('last'))
+            .orderBy(position, 'desc')
+            .limit(1)
+            .as('last'),
+          one.selectFrom('audit_events').select('event_id').orderBy(position, 'desc').limit(1).as('after'),
+        ])
+        .as('ends'),
+    )
+    .leftJoin('journal_positions as own', (join) => join.on('own.node', '=', node))
+    .select(['last', 'after', 'writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
     .execute();
   const [first] = rows;
   return {
     position: first?.last ?? 0,
     after: first?.after ?? null,
-    positions: rows.map(({ writer, segment, offset, seq, record_hash }) => [
-      writer,
-      { segment, offset, seq, record_hash },
-    ]),
+    positions: rows.flatMap(({ writer, segment, offset, seq, record_hash }) =>
+      writer === null || segment === null || offset === null || seq === null
+        ? []
+        : [[writer, { segment, offset, seq, record_hash }] as const],
+    ),
   };
 }
 
@@ -120,15 +130,16 @@ const PAGE_EVENTS = 200;
 const WINDOW_ROWS = 10_000;
 
 async function readRows(
-  { db }: AuditIndex,
+  { db, node, dialect }: AuditIndex,
   filter: ParsedFilter,
   from: number,
   end: number,
 ): Promise<{ readonly events: readonly FollowedEvent[]; readonly to: number }> {
   const to = Math.min(end, from + WINDOW_ROWS);
+  const { position: indexPosition } = dialect;
   let query = db
     .selectFrom('audit_events')
-    .select([indexPosition.as('position'), 'writer', 'seq', 'event'])
+    .select([indexPosition.as('position'), 'node', 'writer', 'seq', 'event'])
     .where(indexPosition, '>', from)
     .where(indexPosition, '<=', to);
   for (const field of EQUAL_FIELDS) {
@@ -137,7 +148,12 @@ async function readRows(
   }
   const rows = await query.orderBy(indexPosition).limit(PAGE_EVENTS).execute();
   const events = rows
-    .map(({ event, writer, seq }) => ({ event: JSON.parse(event) as AuditEvent, writer, seq }))
+    .map((row) => ({
+      event: JSON.parse(row.event) as AuditEvent,
+      // Writers of other state folders have the same names.
+      writer: row.node === node ? row.writer : `${row.node}/${row.writer}`,
+      seq: row.seq,
+    }))
     .filter(({ event }) => matchesFilter(event, filter));
   return { events, to: rows.length < PAGE_EVENTS ? to : rows.at(-1)!.position };
 }

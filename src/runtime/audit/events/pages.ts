@@ -1,5 +1,3 @@
-import { sql } from 'kysely';
-import { indexPosition, readLastPosition } from '../arrivals.ts';
 import type { AuditIndex } from '../audit-index.ts';
 import type { AuditEvent } from '../types.ts';
 import { findStreamPosition } from './replay.ts';
@@ -22,7 +20,7 @@ export interface IndexPage {
   readonly has_more: boolean;
 }
 
-/** Reads all events once, page by page. */
+/** Reads all events of this state folder once, page by page. */
 export interface IndexReader {
   /** Reads the next page. Without `parse`, skips to the end and returns no events. */
   readonly next: (options: { readonly limit: number; readonly parse: boolean }) => Promise<IndexPage>;
@@ -40,13 +38,10 @@ export async function openIndexReader(index: AuditIndex, start: IndexPlace): Pro
   return {
     next: async ({ limit, parse }) => {
       before = at;
-      const rows = await index.db
-        .selectFrom('audit_events')
-        .select([indexPosition.as('position'), 'event_id', 'writer', 'seq', 'timestamp_ms', 'event'])
-        .where(indexPosition, '>', parse ? at.position : await findPositionBeforeLast(index, at.position))
-        .orderBy(indexPosition)
-        .limit(limit)
-        .execute();
+      const end = await index.dialect.readLastPosition(index.db);
+      const rows = parse
+        ? await selectOwn(index, at.position, end, limit)
+        : await selectNewest(index, at.position);
       const last = rows.at(-1);
       const known = at.is_certain ? null : at.place.seqs;
       const fresh = known === null ? rows : rows.filter(({ writer, seq }) => seq > (known[writer] ?? 0));
@@ -60,6 +55,8 @@ export async function openIndexReader(index: AuditIndex, start: IndexPlace): Pro
             seqs: parse ? addSeqs(at.place.seqs, rows) : await readSeqs(index),
           },
         };
+      // Events of other state folders need not be passed over again.
+      if (rows.length < limit) at = { ...at, position: end };
       // The events without a certain order end with the first page that has only new ones.
       if (fresh.length === rows.length && rows.length < limit) at = { ...at, is_certain: true };
       const events = parse ? fresh.map(({ event }) => JSON.parse(event) as AuditEvent) : [];
@@ -84,17 +81,35 @@ async function findStart(index: AuditIndex, place: IndexPlace): Promise<Position
   if (known !== null) return { position: known.position, is_certain: true, place };
   // Only the numbers of the writers tell which events are new: a spool may hold an event for days.
   if (place.event_id !== null) return { position: 0, is_certain: false, place };
-  const { first } = await index.db
+  const { position: column, readLastPosition } = index.dialect;
+  const first = await index.db
     .selectFrom('audit_events')
-    .select(sql<number | null>`min(rowid)`.as('first'))
+    .select(({ fn }) => fn.min<number | null>(column).as('position'))
     .where('timestamp_ms', '>=', place.time_ms)
     .executeTakeFirstOrThrow();
-  const position = first === null ? await readLastPosition(index.db) : first - 1;
+  const position = first.position === null ? await readLastPosition(index.db) : first.position - 1;
   return { position, is_certain: false, place };
 }
 
-async function findPositionBeforeLast(index: AuditIndex, from: number): Promise<number> {
-  return Math.max(from, (await readLastPosition(index.db)) - 1);
+function selectRows({ db, dialect: { position } }: AuditIndex, after: number) {
+  return db
+    .selectFrom('audit_events')
+    .select([position.as('position'), 'event_id', 'writer', 'seq', 'timestamp_ms', 'event'])
+    .where(position, '>', after);
+}
+
+function selectOwn(index: AuditIndex, after: number, end: number, limit: number) {
+  const { position } = index.dialect;
+  return selectRows(index, after)
+    .where(position, '<=', end)
+    .where('node', '=', index.node)
+    .orderBy(position)
+    .limit(limit)
+    .execute();
+}
+
+function selectNewest(index: AuditIndex, after: number) {
+  return selectRows(index, after).orderBy(index.dialect.position, 'desc').limit(1).execute();
 }
 
 function addSeqs(
@@ -111,7 +126,11 @@ function addSeqs(
   return Object.fromEntries([...next].slice(-WRITERS_MAX));
 }
 
-async function readSeqs({ db }: AuditIndex): Promise<IndexPlace['seqs']> {
-  const rows = await db.selectFrom('journal_positions').select(['writer', 'seq']).execute();
+async function readSeqs({ db, node }: AuditIndex): Promise<IndexPlace['seqs']> {
+  const rows = await db
+    .selectFrom('journal_positions')
+    .select(['writer', 'seq'])
+    .where('node', '=', node)
+    .execute();
   return Object.fromEntries(rows.slice(-WRITERS_MAX).map(({ writer, seq }) => [writer, seq]));
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { indexPosition as position } from '../arrivals.ts';
 import type { AuditIndex } from '../audit-index.ts';
 import { addActions } from '../shown-actions.ts';
 import type { AuditEvent } from '../types.ts';
@@ -21,6 +20,7 @@ export async function readStreamPage(
   to: number,
   withActions: boolean,
 ): Promise<StreamPage> {
+  const { position } = index.dialect;
   const rows = await index.db
     .selectFrom('audit_events')
     .select([position.as('position'), 'event'])
@@ -47,8 +47,12 @@ export async function findStreamPosition(
 ): Promise<{ readonly position: number; readonly streamed: StreamedEvent } | null> {
   const row = await index.db
     .selectFrom('audit_events')
-    .select([sql<number>`audit_events.rowid`.as('position'), 'event'])
-    .leftJoin('journal_positions', 'journal_positions.writer', 'audit_events.writer')
+    .select([index.dialect.position.as('position'), 'event'])
+    .leftJoin('journal_positions', (join) =>
+      join
+        .onRef('journal_positions.node', '=', 'audit_events.node')
+        .onRef('journal_positions.writer', '=', 'audit_events.writer'),
+    )
     .where('event_id', '=', eventId)
     .where(sql<boolean>`audit_events.seq > coalesce(unordered_seq, 0)`)
     .executeTakeFirst();
