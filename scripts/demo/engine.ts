@@ -78,6 +78,8 @@ export async function openDemoEngine(folder: string, clock: DemoClock): Promise<
     metrics: null,
     telemetry: null,
     coordinator: buildDemoCoordinator(made.plugins),
+    fence: null,
+    subscribe: () => () => {},
     log,
     now_ms: nowMs,
   });
@@ -115,6 +117,9 @@ function buildDemoCoordinator(plugins: Awaited<ReturnType<Coordinator['plugins']
     agents: async () => [],
     processes: async () => null,
     plugins: async () => plugins,
+    cluster: async () => null,
+    awaitActive: async () => null,
+    publish: async () => {},
     activateKeys: async () => {},
     reload: () => Promise.reject(new Error('the demonstration reloads nothing')),
     syncIndex: async () => {},

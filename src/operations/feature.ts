@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Policy } from '../core/types/index.ts';
+import type { EventBus } from '../platform/cluster/event-bus.ts';
 import type { Log } from '../platform/log.ts';
 import type { OutboxQueue } from '../platform/outbox/deliver.ts';
 import type { Migrations, Store, StoreTables } from '../platform/store/index.ts';
@@ -29,6 +30,8 @@ export interface FeatureParts {
   readonly prepareModel: (settings: ModelSettings) => LazyModel;
   /** Returns the runtime with all features' members. */
   readonly runtime: () => Runtime;
+  /** Tells the processes of all nodes about a change, and hears of theirs. A hint may be lost. */
+  readonly bus: Pick<EventBus, 'publish' | 'subscribe'>;
 }
 
 /** The enforcement ports that features implement. */
@@ -79,6 +82,8 @@ export interface Feature {
   readonly openBackground?: (parts: BackgroundParts) => FeatureBackground | Promise<FeatureBackground>;
   /** Reads the managed policy that it keeps. */
   readonly readManagedPolicy?: (db: Kysely<StoreTables>) => Promise<Partial<ManagedPolicy>>;
+  /** Copies into the state folder what each process of this node reads there, such as the list of blocked agents. */
+  readonly copyToState?: (stateDir: string, store: Store) => Promise<void>;
   /** Reads the API keys that it keeps and that callers may use. */
   readonly readApiKeys?: (db: Kysely<StoreTables>) => Promise<readonly ApiKey[]>;
   /**

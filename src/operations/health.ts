@@ -20,6 +20,29 @@ async function readLastReload({ runtime }: Context) {
   return code === null ? {} : { last_reload: { status: 'failed' as const, code } };
 }
 
+/** Present only in a cluster. */
+const nodeLease = Type.Object(
+  {
+    fenced: Type.Boolean({ description: 'This node has no lease, and `cluster.on_partition` applies.' }),
+    synced_at: Type.String({ description: 'The last time at which it had the database.' }),
+    policy_revision: Type.Nullable(
+      Type.Integer({ description: 'The revision that is active on it; `null` while it starts.' }),
+    ),
+    policies_differ: Type.Boolean({
+      description: 'Live nodes at the same revision have different policies: their configurations differ.',
+    }),
+  },
+  { description: 'Only in a cluster: the lease of the node that answers.' },
+);
+
+function readLease({ runtime }: Context) {
+  const lease = runtime.lease();
+  if (lease === null) return {};
+  const { is_fenced, synced_ms, policy_revision, policies_differ } = lease;
+  const synced = new Date(synced_ms).toISOString();
+  return { cluster: { fenced: is_fenced, synced_at: synced, policy_revision, policies_differ } };
+}
+
 export const health = defineOperation({
   name: 'health',
   summary: 'Health of the service',
@@ -47,6 +70,7 @@ export const health = defineOperation({
       }),
     ),
     last_reload: Type.Optional(lastReload),
+    cluster: Type.Optional(nodeLease),
   }),
   example: {},
   answer: {
@@ -69,6 +93,7 @@ export const health = defineOperation({
       agents_seen: known ? listOwnAgents(agentsSeen, caller) : [],
       ...(foreignEntries.length > 0 && known && { foreign_entries: [...foreignEntries] }),
       ...failed,
+      ...readLease(context),
     };
   },
 });
@@ -85,7 +110,8 @@ function listOwnAgents(seen: readonly string[], { agents }: Caller): string[] {
 export const ready = defineOperation({
   name: 'ready',
   summary: 'Readiness of the service',
-  description: 'Answers 200 when all stores are open and a policy is active, else 503. Needs no credential.',
+  description:
+    'Answers 200 when all stores are open and a policy is active, else 503. In a cluster, it is 503 without a lease. Needs no credential.',
   http: { method: 'GET', path: '/v1/ready' },
   permission: null,
   needs: 'live',
@@ -97,6 +123,8 @@ export const ready = defineOperation({
   async run(_input, context) {
     if (await context.runtime.ready())
       return { status: 'ready' as const, ...(await readLastReload(context)) };
+    if (context.runtime.lease()?.is_fenced === true)
+      throw new Refusal('unavailable', 'This node cannot reach the database of its cluster.');
     throw new Refusal('unavailable', 'The service is starting, or one of its stores is not open.');
   },
 });

@@ -4,9 +4,11 @@ import type { DocumentProblem, Policy } from '../core/types/index.ts';
 import type { StoreTables } from '../platform/store/index.ts';
 import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../runtime/audit/service-event.ts';
+import type { ClusterActivation } from '../runtime/cluster/types.ts';
 import { type ManagedPolicy, readManagedPolicy } from '../runtime/managed-policy/managed-policy.ts';
 import { countRevision } from '../runtime/managed-policy/revisions.ts';
 import { WEAKER_PLACES_SHOWN_MAX } from '../runtime/policies/reload-report.ts';
+import { activationOutput, awaitActivation } from './cluster.ts';
 import { type Context, Refusal } from './operation.ts';
 import { dropBlankName } from './subject.ts';
 
@@ -44,6 +46,8 @@ export interface ActivatedChange {
   readonly policy_hash: string;
   readonly generation: number;
   readonly warnings: readonly string[];
+  /** Where it is active; absent without a cluster. */
+  readonly cluster?: ClusterActivation;
 }
 
 /** The JSON Schema of `ActivatedChange`, for the answers of operations. */
@@ -51,6 +55,7 @@ export const activatedProperties = {
   policy_hash: Type.String({ description: 'The hash of the policy that is active now.' }),
   generation: Type.Integer(),
   warnings: Type.Array(Type.String()),
+  ...activationOutput,
 } as const;
 
 /**
@@ -84,6 +89,7 @@ export async function applyManagedChange(change: ManagedChange, context: Context
       policy_hash: report.policy_hash,
       generation: report.generation,
       warnings: [...report.warnings],
+      ...(await awaitActivation(context)),
     };
   await revertChange(change, context);
   throw buildPolicyRefusal(report.problems);

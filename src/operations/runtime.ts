@@ -4,6 +4,8 @@ import type { Caller, FirstSignIn, User } from '../runtime/access/types.ts';
 import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
+import type { NodeLease } from '../runtime/cluster/fence.ts';
+import type { ClusterActivation, ClusterStatus } from '../runtime/cluster/types.ts';
 import type { PresentCapability } from '../runtime/enforcement/capability.ts';
 import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
@@ -89,6 +91,15 @@ export interface ServiceRuntime extends AuditQueries {
   readonly processes: () => Promise<ServiceProcesses | null>;
   /** Checks the parts that the configuration connects. Never rejects; answers of the last seconds are reused. */
   readonly drivers: () => Promise<readonly DriverState[]>;
+  /** Returns the cluster as this node sees it; `null` without one. */
+  readonly clusterStatus: () => Promise<ClusterStatus | null>;
+  /**
+   * Tells all nodes about a change, and waits until it is active on all live ones, for some seconds at most. `null`
+   * without a cluster, or if the database does not answer.
+   */
+  readonly awaitClusterActive: () => Promise<ClusterActivation | null>;
+  /** Returns the lease of this node; `null` without a cluster. */
+  readonly lease: () => (NodeLease & { readonly is_fenced: boolean }) | null;
   /** Entries of the state folder that are not of this service, at most 20. They are skipped. */
   readonly foreignEntries: () => readonly string[];
   /** Agent IDs that any worker has received since the start, sorted, at most 1,000. */

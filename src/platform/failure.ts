@@ -6,6 +6,9 @@ export type StartFailureCode =
   | 'store_unusable'
   | 'address_in_use'
   | 'address_unusable'
+  | 'cluster_keys_differ'
+  | 'cluster_keys_missing'
+  | 'node_id_in_use'
   | 'start_too_slow'
   | 'worker_failed';
 

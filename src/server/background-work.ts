@@ -20,7 +20,11 @@ export interface BackgroundWork {
  * detectors, which would delay the workers.
  */
 export async function openBackgroundWork(
-  parts: BackgroundParts & { readonly deliveries: Pick<DeliveryMetrics, 'countAttempt'> },
+  parts: BackgroundParts & {
+    readonly deliveries: Pick<DeliveryMetrics, 'countAttempt'>;
+    /** Returns whether this node runs a job of the whole cluster now; absent without a cluster. */
+    readonly takeJob?: (name: string) => Promise<boolean>;
+  },
 ): Promise<BackgroundWork> {
   const [{ buildMaintenanceLoops }, { startOutbox }, ...own] = await Promise.all([
     import('./maintenance-jobs.ts'),
@@ -31,7 +35,7 @@ export async function openBackgroundWork(
   return {
     opened: [
       ...own.map(({ close = async () => {} }) => ({ close })),
-      ...buildMaintenanceLoops(parts, own).map((jobs) => startMaintenance(jobs, parts.log)),
+      ...buildMaintenanceLoops(parts, own).map((jobs) => startMaintenance(jobs, parts.log, parts.takeJob)),
       startOutbox(
         { ...parts, now_ms: nowMs, count: parts.deliveries.countAttempt },
         own.flatMap(({ queues = [] }) => queues),

@@ -19,6 +19,7 @@ import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
 import { findPolicyWarnings } from '../runtime/policies/policy-warnings.ts';
 import { findRestartKeys } from '../runtime/policies/restart-keys.ts';
+import type { ClusterMember } from './cluster/node.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
 import { loadConfig } from './load-config.ts';
 import { restoreManagedPolicy } from './managed-copy.ts';
@@ -63,17 +64,19 @@ export async function bringUpService(
   const idle = openIdleWatch(options.idle_ms ?? 0);
   let parent: Parent | null = null;
   let store: OwnerStore | null = null;
+  let cluster: ClusterMember | null = null;
   try {
     const owner = describeOwner(options, startedMs);
     ownership.announce({ ...owner, url: null });
-    makeTokens(config);
     store = await openOwnerStore(config);
+    const log = openLog({ ...config.log, name: 'parent' });
+    cluster = await joinIfConfigured(options, config, log);
+    makeTokens(config);
     const [made, port] = await Promise.all([
       loadFirstPolicy(config, store),
       isDaemon ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
     const url = isDaemon ? null : getUrl(config.server.host, port);
-    const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
     logExcludedPlugins(made.plugins, log);
     parent = await openParent({
@@ -90,6 +93,7 @@ export async function bringUpService(
       port,
       spare,
       daemon: isDaemon ? idle.handlers : null,
+      cluster,
       log,
     });
     ownership.announce({ ...owner, url });
@@ -103,10 +107,22 @@ export async function bringUpService(
     return service;
   } catch (failure) {
     await parent?.stop(0);
+    await cluster?.leave();
     await store?.close();
     ownership.release();
     throw isDiskFailure(failure) ? buildUnwritableFailure(config.state_dir, failure) : failure;
   }
+}
+
+/** A daemon is no node: nobody sends it traffic, and it decides for the hooks of its machine. */
+async function joinIfConfigured(
+  { worker_url, version }: ServiceOptions,
+  config: Config,
+  log: Log,
+): Promise<ClusterMember | null> {
+  if (worker_url === null || !config.cluster.enabled) return null;
+  const { joinCluster } = await import('./cluster/node.ts');
+  return joinCluster(config, version, log);
 }
 
 /** Loads the policy with the managed part that the store has now. @throws StartFailure */

@@ -58,6 +58,9 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     metrics: null,
     telemetry: null,
     coordinator: buildLocalCoordinator(config, client, made.plugins),
+    // A command decides alone, by the policy of this machine and the store.
+    fence: null,
+    subscribe: () => () => {},
     log,
     now_ms: Date.now,
   });
@@ -137,6 +140,9 @@ function buildLocalCoordinator(config: Config, client: LazyClient, plugins: Plug
     agents: async () => [],
     processes: async () => null,
     plugins: async () => plugins,
+    cluster: async () => null,
+    awaitActive: async () => null,
+    publish: async () => {},
     reload: (_caller: Caller): Promise<ReloadReport> =>
       Promise.reject(new Error('a policy is reloaded by the service that has it')),
     activateKeys: async () => {},

@@ -1,16 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../platform/log.ts';
 import type { Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import type { Config } from '../runtime/config/index.ts';
+import { AGENT_LIST_AGE_MS_MAX } from '../runtime/enforcement/agent-list.ts';
 import {
   type ManagedPolicy,
   NO_MANAGED_POLICY,
   readManagedPolicy,
   writeManagedPolicy,
 } from '../runtime/managed-policy/managed-policy.ts';
-import { readRevisions } from '../runtime/managed-policy/revisions.ts';
+import { readRevisions, sumRevisions } from '../runtime/managed-policy/revisions.ts';
 import type { ApiKeyExchange } from './api-key-exchange.ts';
 import { features } from './features.ts';
 
@@ -20,8 +22,14 @@ export interface ManagedCopy {
   readonly copy: () => Promise<boolean>;
   /** Activates the API keys of the store in all workers. @throws StoreFailure */
   readonly activateKeys: () => Promise<void>;
-  /** Calls one of the functions after a change by another replica on the same store. */
+  /** Calls one of the functions after a change by another node on the same store. */
   readonly follow: (handlers: ManagedHandlers) => void;
+  /** Looks for changes now. Resolves when they are active here, and never rejects. */
+  readonly look: () => Promise<void>;
+  /** Says that the policy of the last copy is active in all workers. */
+  readonly confirmPolicy: () => void;
+  /** The revision that is active in all workers; `null` until all subjects are. */
+  readonly activeRevision: () => number | null;
   readonly close: () => Promise<void>;
 }
 
@@ -31,17 +39,22 @@ export interface ManagedHandlers {
   readonly onKeys: () => Promise<unknown>;
 }
 
-/** The delay until a change by another replica is active here. */
+/** The interval between two looks for changes by another node, in milliseconds. */
 const FOLLOW_MS = 1_000;
+/** In a cluster, a change is active on all nodes within a second. */
+const CLUSTER_FOLLOW_MS = 200;
 
 /** Opens the copy for the owner of a state folder. */
 export function openManagedCopy(
-  { state_dir }: Pick<Config, 'state_dir'>,
+  { state_dir, cluster }: Pick<Config, 'state_dir' | 'cluster'>,
   store: Store,
   keys: Pick<ApiKeyExchange, 'useStored'>,
   log: Log,
 ): ManagedCopy {
-  const seen = { policy: -1, api_keys: -1 };
+  const seen = { policy: -1, api_keys: -1, agent_blocks: -1 };
+  const followMs = cluster.enabled ? CLUSTER_FOLLOW_MS : FOLLOW_MS;
+  let activePolicy = -1;
+  let handlers: ManagedHandlers | null = null;
   let isClosed = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
@@ -62,11 +75,21 @@ export function openManagedCopy(
     seen.api_keys = revision;
   }
 
-  async function look({ onPolicy, onKeys }: ManagedHandlers): Promise<void> {
+  /** Every process has read the copy of the list when it resolves. */
+  async function copyToState(revision: number): Promise<void> {
+    await Promise.all(features.map((feature) => feature.copyToState?.(state_dir, store)));
+    if (seen.agent_blocks >= 0) await sleep(AGENT_LIST_AGE_MS_MAX);
+    seen.agent_blocks = revision;
+  }
+
+  async function lookOnce(): Promise<void> {
+    if (handlers === null) return;
     try {
       const now = await readRevisions(store.db);
-      if (now.api_keys !== seen.api_keys) await onKeys();
-      if (now.policy !== seen.policy) await onPolicy();
+      // The kill switch and revoked keys do not wait for a policy that takes long to compile.
+      if (now.agent_blocks !== seen.agent_blocks) await copyToState(now.agent_blocks);
+      if (now.api_keys !== seen.api_keys) await handlers.onKeys();
+      if (now.policy !== seen.policy) await handlers.onPolicy();
     } catch (fault) {
       log.error(
         'changes of the policy and of API keys in the store could not be read',
@@ -75,17 +98,32 @@ export function openManagedCopy(
     }
   }
 
-  function follow(handlers: ManagedHandlers): void {
+  /** One look runs at a time. A call during one looks again after it, because that one may have read too early. */
+  function look(): Promise<void> {
+    running = running.then(lookOnce);
+    return running;
+  }
+
+  function plan(): void {
     if (isClosed) return;
-    timer = setTimeout(() => {
-      running = look(handlers).finally(() => follow(handlers));
-    }, FOLLOW_MS).unref();
+    timer = setTimeout(() => void look().finally(plan), followMs).unref();
   }
 
   return {
     copy,
     activateKeys,
-    follow,
+    follow: (given) => {
+      handlers = given;
+      plan();
+    },
+    look,
+    confirmPolicy: () => {
+      activePolicy = seen.policy;
+    },
+    activeRevision: () => {
+      const active = { ...seen, policy: activePolicy };
+      return Object.values(active).includes(-1) ? null : sumRevisions(active);
+    },
     close: async () => {
       isClosed = true;
       if (timer !== null) clearTimeout(timer);

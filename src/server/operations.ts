@@ -2,6 +2,7 @@ import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterCheck } from '../operations/adapters.ts';
 import { auditQuery } from '../operations/audit.ts';
+import { clusterStatus } from '../operations/cluster.ts';
 import { policyExplain } from '../operations/explain.ts';
 import { scanFile } from '../operations/file.ts';
 import { guardOutput } from '../operations/guard.ts';
@@ -25,6 +26,7 @@ export const operationCatalogue = {
   adapterCheck,
   agentSessionReset,
   auditQuery,
+  clusterStatus,
   guardOutput,
   health,
   interceptAgentMessage,

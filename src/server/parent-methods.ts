@@ -20,6 +20,12 @@ export function buildParentMethods(
     agents: coordinator.agents,
     processes: coordinator.processes,
     plugins: coordinator.plugins,
+    cluster: coordinator.cluster,
+    await_active: coordinator.awaitActive,
+    publish: async (hint) => {
+      await coordinator.publish(hint);
+      return { published: true };
+    },
     reload: ({ caller_id }) => reload(caller_id),
     erase_actions: coordinator.eraseActions,
     sync_index: async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
+import { type EventBus, openLocalBus } from '../platform/cluster/event-bus.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
@@ -23,6 +24,8 @@ import type { SecretReading } from '../runtime/secrets/references.ts';
 import { recordSecretReads } from '../runtime/secrets/secret-read-events.ts';
 import { openApiKeyExchange } from './api-key-exchange.ts';
 import { type BackgroundWork, type Closeable, openBackgroundWork } from './background-work.ts';
+import { buildFenceEvent } from './cluster/fence-event.ts';
+import type { ClusterMember } from './cluster/node.ts';
 import { openContentSocket } from './content-socket.ts';
 import { eraseFromService } from './erase-actions.ts';
 import { readIndexAddress } from './index-address.ts';
@@ -70,6 +73,8 @@ export interface ParentParts {
   readonly spare: WorkerProcess | null;
   readonly dispatch: Dispatch;
   readonly daemon: DaemonHandlers | null;
+  /** The membership in a cluster, which the parent ends; `null` without one. */
+  readonly cluster: ClusterMember | null;
   readonly is_terminal?: boolean;
   readonly log: Log;
 }
@@ -89,6 +94,8 @@ export interface Parent {
 /** A placeholder for a daemon, which never starts a worker. */
 const NO_PROGRAM = new URL('data:,');
 const GATHER_MS = 2_000;
+/** The time that a worker has to take a lease or a hint, in milliseconds. */
+const PUSH_MS = 1_000;
 /** The time that work with the store has to end when the service stops, in milliseconds. */
 const STORE_WAIT_MS = 5_000;
 const AGENTS_LISTED_MAX = 1_000;
@@ -96,6 +103,8 @@ const AGENTS_LISTED_MAX = 1_000;
 /** Parts that open only after the workers that use them. */
 interface DeferredParts {
   readonly feed: EventFeed;
+  /** Carries hints between the processes of this node, and between nodes. */
+  readonly bus: EventBus;
   background: BackgroundWork | null;
   indexing: IndexFiller | null;
   journal: Journal | null;
@@ -115,14 +124,16 @@ const NOT_OPEN = {
 
 /** Opens the journal, workers, socket and index. The workers listen when all of it is open. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
-  const { config, log, version } = parts;
+  const { config, log } = parts;
   const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openSerialQueue();
-  const deferred: DeferredParts = { feed: openEventFeed(log, config.audit.export_actions), ...NOT_OPEN };
+  const bus = parts.cluster?.bus ?? openLocalBus();
+  const feed = openEventFeed(log, config.audit.export_actions);
+  const deferred: DeferredParts = { feed, bus, ...NOT_OPEN };
   const keys = openApiKeyExchange(config, () => workers, log);
   const deliveries = openDeliveryMetrics();
-  const metrics = config.metrics.enabled ? openParentMetrics(version, config, deferred, deliveries) : null;
+  const metrics = config.metrics.enabled ? openParentMetrics(parts, deferred, deliveries) : null;
   const changes = queueChanges(deferred, inTurn);
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const coordinator = buildCoordinator(parts, deferred, metricsOfAll, () => workers, changes);
@@ -135,6 +146,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: buildParentMethods(coordinator, changes.reload, (by) => shareEvents(by, deferred, workers)),
     orders: (writer) => buildWorkerStart(writer, parts, deferred, keys.current()),
   });
+  relayHints(bus, workers);
   const journal = await startWorkers(workers, parts, metrics, deferred);
   deferred.journal = journal;
   const opened: Closeable[] = journal === null ? [] : [journal];
@@ -173,10 +185,12 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   deferred.managed = managed;
   opened.push(managed);
   const isOutdated = await managed.copy();
+  if (!isOutdated) managed.confirmPolicy();
   await activateKeys();
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
-  const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now };
+  const links = { fence: parts.cluster?.fence ?? null, subscribe: deferred.bus.subscribe };
+  const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now, ...links };
   const open = openRuntime({ ...parts, ...shared, index_address: () => readIndexAddress(config) });
   const use = { use: open.usePolicy, useKeys: keys.useConfigured };
   const load = async () => {
@@ -191,9 +205,11 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   }
   if (isOutdated) await reload('service:start');
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
+  superviseNode(parts, managed, deferred, workers);
   const background = await openBackgroundWork({
     ...{ config, log, store: store.open, ports: open.ports, runtime: () => open.runtime },
     ...{ index: getIndex(deferred, config), started_ms: parts.started_ms, deliveries: serving.deliveries },
+    ...(parts.cluster !== null && { takeJob: parts.cluster.takeJob }),
   });
   deferred.background = background;
   const kept = background.opened;
@@ -205,6 +221,8 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   opened.push(...sockets);
   // The background work logs a fault and tries again. Until then `/v1/ready` answers 503.
   await deferred.indexing?.open().catch(() => {});
+  // A node serves when the others know that it has what they have.
+  if (parts.cluster !== null) await managed.look().then(parts.cluster.renewNow);
   await workers.listen();
   return {
     status,
@@ -213,6 +231,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
     stop: async (patienceMs) => {
       await closeAll(sockets, log);
       const { forced } = await workers.stop(patienceMs);
+      await parts.cluster?.leave();
       // Each of these may wait for a store that does not answer. They wait at the same time, and closing the store
       // ends what still waits after that.
       const waiting = [...kept, managed].map((one) => closeAll([one], log));
@@ -233,11 +252,49 @@ interface QueuedChanges {
 function queueChanges(deferred: DeferredParts, inTurn: ReturnType<typeof openSerialQueue>): QueuedChanges {
   return {
     reload: (callerId) =>
-      inTurn(
-        () => deferred.reloading?.reload(callerId) ?? Promise.reject(new Error('The service is starting.')),
-      ),
+      inTurn(async () => {
+        if (deferred.reloading === null) throw new Error('The service is starting.');
+        const report = await deferred.reloading.reload(callerId);
+        if (report.reloaded) deferred.managed?.confirmPolicy();
+        return report;
+      }),
     activateKeys: () => inTurn(async () => deferred.managed?.activateKeys()),
   };
+}
+
+/** Sends each hint to the workers. A worker that does not answer polls. */
+function relayHints(bus: EventBus, workers: Workers): void {
+  bus.subscribe((hint) => {
+    for (const worker of workers.serving()) worker.call('hint', hint, PUSH_MS).catch(() => {});
+  });
+}
+
+/** Connects the membership in the cluster with the workers and with the managed policy. */
+function superviseNode(
+  { cluster, policy, log }: ParentParts,
+  managed: ManagedCopy,
+  { bus, reloading, journal }: DeferredParts,
+  workers: Workers,
+): void {
+  if (cluster === null) return;
+  const policyHash = () => reloading?.getActive().hash ?? policy.hash;
+  const catchUp = () => managed.look().then(cluster.renewNow);
+  cluster.supervise({
+    getActive: () => ({ policy_revision: managed.activeRevision(), policy_hash: policyHash() }),
+    onLease: (lease) => {
+      for (const worker of workers.serving()) worker.call('lease', lease, PUSH_MS).catch(() => {});
+    },
+    onNewRevision: catchUp,
+    onFenceChange: (isFenced) => {
+      const event = buildFenceEvent(isFenced, Date.now(), policyHash());
+      journal
+        ?.append(event)
+        .catch((fault) => log.error('a fence could not be recorded', describeFault(fault)));
+    },
+  });
+  bus.subscribe(({ topic }) => {
+    if (topic === 'revision') void catchUp();
+  });
 }
 
 function openReloading(
@@ -272,12 +329,12 @@ async function recordStartReadings(
 
 /** Adds the metrics that only the parent has to the metrics that each process counts. */
 function openParentMetrics(
-  version: string,
-  { server }: Config,
+  { version, config: { server }, cluster }: ParentParts,
   deferred: DeferredParts,
   deliveries: DeliveryMetrics,
 ): Metrics {
   const listMore = async () => [
+    ...((await cluster?.listMetrics()) ?? []),
     ...((await deferred.background?.listMetrics()) ?? []),
     ...(deferred.store === null ? [] : await deliveries.list(deferred.store)),
   ];
@@ -286,7 +343,7 @@ function openParentMetrics(
 
 /** Builds the coordinator that the parent's own runtime and the workers use. */
 function buildCoordinator(
-  { config, plugins, policy, started_ms }: ParentParts,
+  { config, plugins, policy, started_ms, cluster }: ParentParts,
   deferred: DeferredParts,
   metricsOfAll: () => Promise<string>,
   workers: () => Workers,
@@ -311,6 +368,9 @@ function buildCoordinator(
         workers().serving(),
       ),
     plugins: async () => deferred.reloading?.plugins() ?? plugins,
+    cluster: async () => (await cluster?.getStatus()) ?? null,
+    awaitActive: async () => (await cluster?.awaitActive()) ?? null,
+    publish: deferred.bus.publish,
     reload: ({ id }) => reload(id),
     activateKeys,
     syncIndex: async () => deferred.indexing?.sync(),
@@ -331,7 +391,8 @@ function buildWorkerStart(
   const { path, overrides, cwd } = parts.request;
   const request = { path, ...(overrides && { overrides }), ...(cwd !== undefined && { cwd }) };
   const own = { version, request, config: { ...config, auth }, writer, port, started_ms };
-  return { ...own, policy_hash: hash, generation };
+  const lease = parts.cluster?.fence.getLease() ?? null;
+  return { ...own, policy_hash: hash, generation, lease };
 }
 
 /**

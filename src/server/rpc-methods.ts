@@ -1,6 +1,9 @@
+import type { Hint } from '../platform/cluster/event-bus.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import type { ActionErasure } from '../runtime/audit/erase-actions.ts';
 import type { StreamBatch } from '../runtime/audit/events/types.ts';
+import type { NodeLease } from '../runtime/cluster/fence.ts';
+import type { ClusterActivation, ClusterStatus } from '../runtime/cluster/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { MetricsSnapshot } from '../runtime/observability/metrics.ts';
 import type { ServiceProcesses } from '../runtime/observability/service-state.ts';
@@ -20,6 +23,8 @@ export interface WorkerStart {
   readonly port: number;
   readonly policy_hash: string;
   readonly generation: number;
+  /** The lease of this node; `null` without a cluster. */
+  readonly lease: NodeLease | null;
   /** The start time of the service, in milliseconds since 1970. */
   readonly started_ms: number;
 }
@@ -48,6 +53,10 @@ export type WorkerMethods = {
   readonly generation: (nothing: null) => number;
   /** Accepts a batch of events for the subscribers of this worker. */
   readonly events: (batch: StreamBatch) => Promise<{ readonly received: true }>;
+  /** Replaces the lease of this node. */
+  readonly lease: (lease: NodeLease) => { readonly taken: true };
+  /** Tells the subscribers of this worker about a change. */
+  readonly hint: (hint: Hint) => { readonly taken: true };
   /** Stops accepting requests, answers those in flight, closes the journal and exits. */
   readonly stop: (nothing: null) => Promise<{ readonly stopped: true }>;
 };
@@ -63,6 +72,12 @@ export type ParentMethods = {
   readonly plugins: (nothing: null) => Promise<PluginsInUse>;
   /** Activates the API keys of the store in all workers. */
   readonly activate_keys: (nothing: null) => Promise<{ readonly activated: true }>;
+  /** Returns the cluster as this node sees it; `null` without one. */
+  readonly cluster: (nothing: null) => Promise<ClusterStatus | null>;
+  /** Answers when the newest revision is active on all live nodes, or after some seconds; `null` without a cluster. */
+  readonly await_active: (nothing: null) => Promise<ClusterActivation | null>;
+  /** Tells the processes of all nodes about a change. */
+  readonly publish: (hint: Hint) => Promise<{ readonly published: true }>;
   readonly reload: (by: { readonly caller_id: string }) => Promise<ReloadReport>;
   /**
    * Starts or stops sending events to a worker from a position on. `turn` distinguishes one subscription from

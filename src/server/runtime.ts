@@ -7,6 +7,7 @@ import type { ModelSettings } from '../operations/model-backend.ts';
 import { openFreeModelCosts } from '../operations/model-costs.ts';
 import { openNoteWriter } from '../operations/note.ts';
 import type { Runtime, ServiceRuntime } from '../operations/runtime.ts';
+import type { EventBus } from '../platform/cluster/event-bus.ts';
 import { createLazyValue } from '../platform/lazy.ts';
 import { limitRate } from '../platform/limit-rate.ts';
 import { describeFault, type Log } from '../platform/log.ts';
@@ -22,6 +23,7 @@ import type { Journal } from '../runtime/audit/journal.ts';
 import { openAuditLog } from '../runtime/audit/open-audit-log.ts';
 import { type LazyClassifiers, openLazyClassifiers } from '../runtime/classifiers/lazy-classifiers.ts';
 import type { ClassifierFailure } from '../runtime/classifiers/types.ts';
+import type { Fence } from '../runtime/cluster/fence.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-list.ts';
 import { refuseCapability } from '../runtime/enforcement/capability.ts';
@@ -68,6 +70,10 @@ export interface Coordinator {
   /** Activates the API keys of the store in all workers. */
   readonly activateKeys: () => Promise<void>;
   readonly syncIndex: () => Promise<void>;
+  readonly cluster: Runtime['clusterStatus'];
+  readonly awaitActive: Runtime['awaitClusterActive'];
+  /** Tells the processes of all nodes about a change. Never rejects. */
+  readonly publish: EventBus['publish'];
   readonly eraseActions: Runtime['eraseActions'];
   /**
    * Starts or stops sending events from an index position on to this process. `null` if no client can
@@ -95,6 +101,10 @@ export interface RuntimeParts {
   /** `null` if it is off. */
   readonly telemetry: Telemetry | null;
   readonly coordinator: Coordinator;
+  /** The lease of this node; `null` without a cluster. */
+  readonly fence: Fence | null;
+  /** Delivers the hints of other processes. */
+  readonly subscribe: EventBus['subscribe'];
   readonly log: Log;
   readonly now_ms: () => number;
 }
@@ -164,6 +174,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     agentsSeen: () => listAllAgents(coordinator, agents, log),
     ...{ metricsText: () => readMetrics(parts), plugins, eraseActions: coordinator.eraseActions },
     ...buildStatusOperations(parts, opened),
+    ...buildClusterOperations(parts),
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...auditLog.offers,
@@ -200,12 +211,13 @@ function hasEvents({ journal, coordinator, config }: RuntimeParts): boolean {
 
 /** Opens all features for one process. None loads more than its own record before it is used. */
 function openFeatures(
-  { config, port, store, metrics, log }: RuntimeParts,
+  { config, port, store, metrics, log, coordinator, subscribe }: RuntimeParts,
   ports: () => EnforcementPorts,
   runtime: () => Runtime,
 ): readonly OpenFeature[] {
   const parts = {
     ...{ config, port, store: store.open, metrics, log, ports, runtime },
+    bus: { publish: coordinator.publish, subscribe },
     prepareModel: (settings: ModelSettings) => prepareModel(settings, process.env),
   };
   return features.flatMap(({ open }) => open?.(parts) ?? []);
@@ -271,7 +283,8 @@ function openLazyEnforce(ports: () => EnforcementPorts): LazyEnforce {
   };
 }
 
-async function isReady({ coordinator, store }: RuntimeParts): Promise<boolean> {
+async function isReady({ coordinator, store, fence }: RuntimeParts): Promise<boolean> {
+  if ((fence?.findFenced() ?? null) !== null) return false;
   return (await coordinator.ready().catch(() => false)) && (await store.isThere());
 }
 
@@ -354,7 +367,7 @@ function buildPorts(
   { agents, unrecorded, own, sessions, classifiers }: KeptParts,
   policy: Policy,
 ): EnforcementPorts {
-  const { config, journal, metrics, telemetry, log } = parts;
+  const { config, journal, metrics, telemetry, log, fence } = parts;
   const report = limitRate((fault: unknown) =>
     log.error('decisions cannot be recorded, and are blocked', describeFault(fault)),
   );
@@ -375,6 +388,7 @@ function buildPorts(
     findAgentBlock: openAgentList(config.state_dir),
     sessions,
     ...(classifiers !== null && { classifiers }),
+    ...(fence !== null && { fence }),
     telemetry,
     onSessionFault: reportSessionFault,
     logged_texts: readLoggedTexts(config.audit),
@@ -416,5 +430,18 @@ function buildStatusOperations(
     foreignEntries: openForeignEntries(config.state_dir, now_ms),
     processes: () =>
       requireAnswer(coordinator.processes(), log, 'The service did not list its processes in time.'),
+  };
+}
+
+type ClusterOperations = Pick<Runtime, 'clusterStatus' | 'awaitClusterActive' | 'lease'>;
+
+/** What the supervisor does not answer in time is left out: a change is made, and its answer says less. */
+function buildClusterOperations({ coordinator, fence, log }: RuntimeParts): ClusterOperations {
+  return {
+    lease: () => (fence === null ? null : { ...fence.getLease(), is_fenced: fence.findFenced() !== null }),
+    clusterStatus: () =>
+      requireAnswer(coordinator.cluster(), log, 'The service did not say in time how its cluster is.'),
+    awaitClusterActive: () =>
+      fence === null ? Promise.resolve(null) : coordinator.awaitActive().catch(() => null),
   };
 }

@@ -1,3 +1,4 @@
+import { clusterMigrations } from '../platform/cluster/tables.ts';
 import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
@@ -13,6 +14,7 @@ import { features } from './features.ts';
 export function listMigrations(): Migrations {
   return Object.assign(
     {
+      ...clusterMigrations,
       ...managedRevisionMigrations,
       ...outboxMigrations,
       ...sessionMigrations,

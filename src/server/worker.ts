@@ -1,8 +1,10 @@
 import type { Policy } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
+import { openSubscribers, type Subscribers } from '../platform/cluster/event-bus.ts';
 import { describeFault, type Log, openLog } from '../platform/log.ts';
 import { openLazyStore, parseStoreSettings } from '../platform/store/index.ts';
 import { type ApiKeys, openApiKeys } from '../runtime/access/api-keys.ts';
+import { type Fence, openFence } from '../runtime/cluster/fence.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import { readPolicy } from '../runtime/policies/saved-policy.ts';
@@ -89,6 +91,14 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
       await (await requireState(state).hub()).receive(batch);
       return { received: true };
     },
+    lease: (lease) => {
+      requireState(state).fence?.useLease(lease);
+      return { taken: true };
+    },
+    hint: (hint) => {
+      requireState(state).hints.deliver(hint);
+      return { taken: true };
+    },
     stop: () => leave(0),
   };
   const channel = openRpcChannel<ParentMethods>(pipeToParent(), answers);
@@ -134,6 +144,8 @@ interface WorkerState {
   readonly generation: () => number;
   readonly eraseActions: WorkerMethods['erase_actions'];
   readonly hub: OpenRuntime['hub'];
+  readonly fence: Fence | null;
+  readonly hints: Subscribers;
   readonly warm: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -157,6 +169,8 @@ async function openWorkerState(
     config.audit.enabled ? openWriter(config, writer, log, () => open.ports().policy.hash, metrics) : null,
     openProcessTelemetry(config, version, writer, log),
   ]);
+  const fence = orders.lease === null ? null : openFence(config.cluster, orders.lease);
+  const hints = openSubscribers();
   const open = openRuntime({
     version,
     config,
@@ -170,6 +184,7 @@ async function openWorkerState(
     metrics,
     telemetry,
     coordinator: buildChannelCoordinator(channel, writer),
+    ...{ fence, subscribe: hints.subscribe },
     log,
     now_ms: nowMs,
   });
@@ -182,7 +197,7 @@ async function openWorkerState(
     transport: null,
     ...createPolicyExchange(open, paths.policies, orders.generation),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
-    ...{ agents: open.agents.list, hub: open.hub },
+    ...{ agents: open.agents.list, hub: open.hub, fence, hints },
     eraseActions: async (erasure) => (await journal?.eraseActions(erasure)) ?? 0,
     warm: async () => {
       try {
@@ -245,6 +260,9 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
+const HINT_MS = 1_000;
+/** Nodes activate a change in a second, and this node waits three. */
+const ACTIVE_MS = 10_000;
 /** Erasing reads the whole journal. A later call completes what took longer. */
 const ERASE_MS = 600_000;
 
@@ -256,6 +274,9 @@ function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: str
     agents: () => channel.call('agents', null, AGENTS_MS),
     processes: () => channel.call('processes', null, REQUEST_TIMEOUT_MS),
     plugins: () => channel.call('plugins', null, REQUEST_TIMEOUT_MS),
+    cluster: () => channel.call('cluster', null, REQUEST_TIMEOUT_MS),
+    awaitActive: () => channel.call('await_active', null, ACTIVE_MS),
+    publish: async (hint) => void (await channel.call('publish', hint, HINT_MS).catch(() => {})),
     reload: (caller) => channel.call('reload', { caller_id: caller.id }, RELOAD_MS),
     activateKeys: async () => void (await channel.call('activate_keys', null, RELOAD_MS)),
     eraseActions: (erasure) => channel.call('erase_actions', erasure, ERASE_MS),

@@ -39,7 +39,7 @@ const CONNECTIONS_MAX = 4;
  * connections.
  */
 async function open<Tables>(settings: PostgresSettings): Promise<Kysely<Tables>> {
-  const pg = await loadDriver();
+  const pg = await loadPostgres();
   const { Kysely, PostgresAdapter, PostgresDriver, PostgresIntrospector, PostgresQueryCompiler } =
     await import('kysely');
   const dialect: Dialect = {
@@ -54,7 +54,8 @@ async function open<Tables>(settings: PostgresSettings): Promise<Kysely<Tables>>
 
 type Library = typeof import('pg')['default'];
 
-async function loadDriver(): Promise<Library> {
+/** @throws StoreFailure `store_driver_missing` */
+export async function loadPostgres(): Promise<Library> {
   try {
     return (await import('pg')).default;
   } catch (error) {

@@ -4,6 +4,7 @@ import type { StoreTables } from '../../platform/store/tables.ts';
 import type { AuditPorts } from '../../runtime/audit/service-event.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { buildAgentKey, writeAgentList } from '../../runtime/enforcement/agent-list.ts';
+import { countRevision } from '../../runtime/managed-policy/revisions.ts';
 import { blockedAgents } from './tables.ts';
 import type { AgentBlocks } from './types.ts';
 
@@ -38,6 +39,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
           .values(row)
           .onConflict((conflict) => conflict.column('agent_key').doNothing())
           .executeTakeFirst();
+        if (count > 0n) await countRevision(trx, 'agent_blocks');
         if (count > 0n) await recordBlockChange(parts, 'agent_block', agentId, blockedBy);
         return count > 0n;
       });
@@ -48,6 +50,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
           .deleteFrom('blocked_agents')
           .where('agent_key', '=', buildAgentKey(agentId))
           .executeTakeFirst();
+        if (count > 0n) await countRevision(trx, 'agent_blocks');
         if (count > 0n) await recordBlockChange(parts, 'agent_unblock', agentId, callerId);
         return count > 0n;
       }),
@@ -83,7 +86,7 @@ function recordBlockChange(
 }
 
 /** Copies the list from the store into the state folder, where every process reads it. */
-async function mirrorAgentBlocks(stateDir: string, { db }: Pick<Store, 'db'>): Promise<void> {
+export async function mirrorAgentBlocks(stateDir: string, { db }: Pick<Store, 'db'>): Promise<void> {
   const rows = await db.selectFrom('blocked_agents').select('agent_key').execute();
   writeAgentList(
     stateDir,

@@ -1,6 +1,6 @@
 import type { Feature } from '../../operations/feature.ts';
 import { describeStoreFault } from '../../platform/store/lazy.ts';
-import { followAgentBlocks, openAgentBlocks } from './agent-blocks.ts';
+import { followAgentBlocks, mirrorAgentBlocks, openAgentBlocks } from './agent-blocks.ts';
 import { agentBlockMigrations } from './tables.ts';
 
 export const agentBlocksFeature: Feature = {
@@ -8,6 +8,7 @@ export const agentBlocksFeature: Feature = {
   open: ({ config: { state_dir }, store, ports }) => ({
     members: { agentBlocks: async () => openAgentBlocks({ state_dir, store, ports }) },
   }),
+  copyToState: mirrorAgentBlocks,
   openBackground: ({ config: { state_dir }, store, log }) =>
     followAgentBlocks({ state_dir, store }, (fault) =>
       log.error(

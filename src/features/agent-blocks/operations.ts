@@ -1,4 +1,5 @@
 import { Type } from '../../core/schema.ts';
+import { activationOutput, awaitActivation } from '../../operations/cluster.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
 import { PRINTABLE_TEXT } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
@@ -15,6 +16,7 @@ const answered = Type.Object({
   agent_id: Type.String(),
   blocked: Type.Boolean({ description: 'Whether the agent is blocked now.' }),
   changed: Type.Boolean({ description: 'Whether this call changed that.' }),
+  ...activationOutput,
 });
 
 interface BlockChange {
@@ -49,13 +51,11 @@ export const agentsBlock = defineOperation({
   output: answered,
   example: { agent_id: 'support-bot', reason: 'sends too much' },
   answer: { agent_id: 'support-bot', blocked: true, changed: true },
-  run: async ({ agent_id, reason }, { runtime, caller }: Context) => {
+  run: async ({ agent_id, reason }, context: Context) => {
+    const { runtime, caller } = context;
     const blocks = await runtime.agentBlocks();
-    return {
-      agent_id,
-      blocked: true,
-      changed: await blocks.block(agent_id, dropBlankName(reason) ?? '', caller.id),
-    };
+    const changed = await blocks.block(agent_id, dropBlankName(reason) ?? '', caller.id);
+    return { agent_id, blocked: true, changed, ...(await awaitActivation(context)) };
   },
 });
 
@@ -107,8 +107,10 @@ export const agentsUnblock = defineOperation({
   output: answered,
   example: { agent_id: 'support-bot' },
   answer: { agent_id: 'support-bot', blocked: false, changed: false },
-  run: async ({ agent_id }, { runtime, caller }: Context) => {
+  run: async ({ agent_id }, context: Context) => {
+    const { runtime, caller } = context;
     const blocks = await runtime.agentBlocks();
-    return { agent_id, blocked: false, changed: await blocks.unblock(agent_id, caller.id) };
+    const changed = await blocks.unblock(agent_id, caller.id);
+    return { agent_id, blocked: false, changed, ...(await awaitActivation(context)) };
   },
 });

@@ -39,7 +39,13 @@ export function buildAlertJobs(parts: AlertJobParts): readonly MaintenanceJob[] 
   const forgetting = { name: 'alerts: forget what is old', every_ms: FORGET_MS, run: forget };
   if (parts.index === null) return [forgetting];
   return [
-    { name: 'alerts: evaluate rules', every_ms: EVALUATE_MS, run: buildEvaluation(parts, parts.index) },
+    {
+      name: 'alerts: evaluate rules',
+      every_ms: EVALUATE_MS,
+      // Each node evaluates the events of its own index, and counts them together with the others in the store.
+      runs_on_each_node: true,
+      run: buildEvaluation(parts, parts.index),
+    },
     forgetting,
   ];
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { suggestName } from '../../core/policy/compile/problems.ts';
 import { Type } from '../../core/schema.ts';
+import { activationOutput, awaitActivation } from '../../operations/cluster.ts';
 import { type OperatorChange, recordOperatorChange } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
@@ -56,6 +57,7 @@ const keyEntry = Type.Object(keyFields);
 const createdKey = Type.Object({
   key: Type.String({ description: 'The key. It is shown here once and not stored.' }),
   ...keyFields,
+  ...activationOutput,
 });
 
 const warnedKey = Type.Object({
@@ -146,10 +148,19 @@ export const keysCreate = defineOperation({
       lastsMs,
       context,
     );
-    await changeKeys(context, buildEvent('api_key_create', 'created', row), async (trx) => {
-      if (!(await insertApiKey(trx, row))) throw buildNameTakenRefusal();
-    });
-    return { key, ...describeKey(row, context), warnings: await listUnknownTenants(tenants ?? [], context) };
+    const activation = await changeKeys(
+      context,
+      buildEvent('api_key_create', 'created', row),
+      async (trx) => {
+        if (!(await insertApiKey(trx, row))) throw buildNameTakenRefusal();
+      },
+    );
+    return {
+      key,
+      ...describeKey(row, context),
+      ...activation,
+      warnings: await listUnknownTenants(tenants ?? [], context),
+    };
   },
 });
 
@@ -215,12 +226,12 @@ export const keysRotate = defineOperation({
     const lastsMs = old.expires_ms === null ? null : old.expires_ms - old.created_ms;
     const { key, row } = buildKey(old, lastsMs, context);
     const event = buildEvent('api_key_rotate', 'rotated', row, { replaces: key_id });
-    await changeKeys(context, event, async (trx) => {
+    const activation = await changeKeys(context, event, async (trx) => {
       if (!(await replaceApiKey(trx, old, row.key_id, runtime.now_ms() + overlapMs)))
         throw buildNotRotatableRefusal();
       if (!(await insertApiKey(trx, row, { replaces: key_id }))) throw buildNotRotatableRefusal();
     });
-    return { key, ...describeKey(row, context) };
+    return { key, ...describeKey(row, context), ...activation };
   },
 });
 
@@ -241,18 +252,23 @@ export const keysRevoke = defineOperation({
   tenants: 'all',
   needs: 'live',
   input: Type.Object({ key_id: keyPath }),
-  output: keyEntry,
+  output: Type.Object({ ...keyEntry.properties, ...activationOutput }),
   example: { key_id: 'key_0123456789abcdef01234567' },
   answer: null,
   refusals: ['not_found', 'conflict'],
   async run({ key_id }, context) {
     const key = await requireKey(key_id, context);
     const revokedMs = context.runtime.now_ms();
-    await changeKeys(context, buildEvent('api_key_revoke', 'revoked', key), async (trx) => {
-      if (!(await revokeApiKey(trx, key_id, context.caller.id, revokedMs)))
-        throw new Refusal('conflict', 'The key is revoked already.');
-    });
-    return describeKey({ ...key, revoked_by: context.caller.id, revoked_ms: revokedMs }, context);
+    const activation = await changeKeys(
+      context,
+      buildEvent('api_key_revoke', 'revoked', key),
+      async (trx) => {
+        if (!(await revokeApiKey(trx, key_id, context.caller.id, revokedMs)))
+          throw new Refusal('conflict', 'The key is revoked already.');
+      },
+    );
+    const revoked = { ...key, revoked_by: context.caller.id, revoked_ms: revokedMs };
+    return { ...describeKey(revoked, context), ...activation };
   },
 });
 
@@ -283,7 +299,7 @@ async function changeKeys(
   context: Context,
   event: OperatorChange,
   change: (trx: Transaction<StoreTables>) => Promise<void>,
-): Promise<void> {
+): ReturnType<typeof awaitActivation> {
   const store = await context.runtime.store();
   await store.transaction(async (trx) => {
     await change(trx);
@@ -291,6 +307,7 @@ async function changeKeys(
     await recordOperatorChange(event, context);
   });
   await context.runtime.activateApiKeys();
+  return awaitActivation(context);
 }
 
 function buildEvent(

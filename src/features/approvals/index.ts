@@ -42,6 +42,9 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
   }
 
   const waiting = openWaitList(look);
+  const leave = parts.bus.subscribe(({ topic, id }) => {
+    if (topic === 'approval') waiting.look(id);
+  });
   return {
     resolve: (settling) => resolveApproval(settling, parts),
     list: async (filter) => {
@@ -65,7 +68,10 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
     listGrants: (filter) => listGrants(filter, parts),
     findGrant: (grantId) => findGrant(grantId, parts),
     revokeGrant: (grantId, callerId, may) => revokeGrant(grantId, callerId, may, parts),
-    release: waiting.release,
+    release: () => {
+      leave();
+      waiting.release();
+    },
   };
 }
 
@@ -80,7 +86,7 @@ async function runTransition(
   act: (trx: StoreTransaction, row: ApprovalRequestRow) => Promise<Outcome>,
 ): Promise<TransitionResult> {
   const store = await parts.store();
-  return store.transaction(async (trx): Promise<TransitionResult> => {
+  const result = await store.transaction(async (trx): Promise<TransitionResult> => {
     const row = await lockRequestRow(trx, requestId);
     const before = row === null ? null : await getRecord(trx, row, parts);
     if (row === null || before === null || !may(before)) {
@@ -94,6 +100,8 @@ async function runTransition(
     if (typeof outcome === 'string') return { moved: false, cause: outcome, record: before };
     return { moved: true, record: await getRecord(trx, outcome, parts) };
   });
+  if (result.moved) void parts.bus.publish({ topic: 'approval', id: requestId });
+  return result;
 }
 
 async function getRecord(

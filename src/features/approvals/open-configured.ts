@@ -14,10 +14,11 @@ export function openConfiguredApprovals({
   store,
   ports,
   log,
-}: Pick<FeatureParts, 'config' | 'port' | 'store' | 'ports' | 'log'>): Approvals {
+  bus,
+}: Pick<FeatureParts, 'config' | 'port' | 'store' | 'ports' | 'log' | 'bus'>): Approvals {
   const report = limitRate((what: string, fault?: unknown) =>
     log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
   );
   const links = openApprovalLinks(config.state_dir, readPublicUrl(config, port));
-  return openApprovals(buildApprovalsParts({ config, store, ports, links }, report));
+  return openApprovals(buildApprovalsParts({ config, store, ports, links, bus }, report));
 }

@@ -1,5 +1,6 @@
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { type EventBus, openLocalBus } from '../../platform/cluster/event-bus.ts';
 import type { Store } from '../../platform/store/index.ts';
 import type { AuditPorts } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -39,6 +40,8 @@ export interface ApprovalsParts {
   readonly links: Pick<ApprovalLinks, 'build'> | null;
   /** Returns the secret from which the keys of argument hashes are derived. */
   readonly secret: () => string;
+  /** Tells waiting callers of all processes and nodes about a change. */
+  readonly bus: Pick<EventBus, 'publish' | 'subscribe'>;
   /** Receives a message and its cause for the service log. Must not throw. */
   readonly reportFault: ReportFault;
 }
@@ -64,11 +67,13 @@ export interface ApprovalsEnvironment {
   /** Returns the active ports; a reload replaces them. */
   readonly ports: () => Pick<AuditPorts, 'record' | 'now_ms' | 'policy'>;
   readonly links?: Pick<ApprovalLinks, 'build'>;
+  /** Absent in a process that answers no waiting callers. */
+  readonly bus?: ApprovalsParts['bus'];
 }
 
 /** Builds the parts from the configuration. */
 export function buildApprovalsParts(
-  { config, store, ports, links }: ApprovalsEnvironment,
+  { config, store, ports, links, bus = openLocalBus() }: ApprovalsEnvironment,
   reportFault: ReportFault,
 ): ApprovalsParts {
   const { second_factor_ttl, grant_ttl_max, grant_uses_max, grants_per_agent_max } = config.approvals;
@@ -92,6 +97,7 @@ export function buildApprovalsParts(
     has_webhook: webhook !== undefined,
     links: links ?? null,
     secret: createSecretReader(config),
+    bus,
     reportFault,
   };
 }

@@ -72,3 +72,17 @@ test('a caller that does not wait, or is released, gets the present state', asyn
   assert.equal(getStatus(await waits), 'pending');
   assert.equal(getStatus(await waiting.wait('r', 30_000, null)), 'pending');
 });
+
+test('a word about a request looks at once, one about another looks not at all', async () => {
+  const { decided, looks, waiting } = openTestApprovals();
+  const waited = waiting.wait('r', 30_000, null);
+  await new Promise((resolve) => setImmediate(resolve));
+  waiting.look('other');
+  decided.add('r');
+  for (let times = 0; times < 5; times++) waiting.look('r');
+  assert.equal(getStatus(await waited), 'approved');
+  assert.deepEqual(looks, [['r'], ['r']], 'the first look of the caller, and one for all words');
+  waiting.look('r');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(looks.length, 2);
+});

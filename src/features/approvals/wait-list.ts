@@ -14,12 +14,14 @@ interface Waiter {
 
 export interface WaitList {
   readonly wait: (requestId: string, waitMs: number, signal: AbortSignal | null) => Promise<WaitResult>;
+  /** Looks at once if a caller waits for this request: another process says that it changed. */
+  readonly look: (requestId: string) => void;
   readonly release: () => void;
 }
 
 /**
- * Lets callers wait for requests to be decided. While at least one waits, the store is polled every 250 ms. A
- * failed query rejects all waiting calls.
+ * Lets callers wait for requests to be decided. While at least one waits, the store is polled every 250 ms, because a
+ * word from another process may be lost. A failed query rejects all waiting calls.
  *
  * @param look reads the requests with these ids; a missing request is left out
  */
@@ -29,9 +31,12 @@ export function openWaitList(
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | null = null;
   let isReleased = false;
+  let isLooking = false;
+  let mustLookAgain = false;
 
   async function lookOnce(): Promise<void> {
     const request = [...waiters];
+    isLooking = true;
     try {
       const records = await look([...new Set(request.map(({ request_id }) => request_id))]);
       const known = new Map(records.map((record) => [record.request_id, record]));
@@ -42,11 +47,23 @@ export function openWaitList(
     } catch (fault) {
       for (const waiter of request) waiter.fail(fault);
     }
-    scheduleNext();
+    isLooking = false;
+    scheduleNext(mustLookAgain ? 0 : LOOK_MS);
+    mustLookAgain = false;
   }
 
-  function scheduleNext(): void {
-    timer = waiters.size === 0 ? null : setTimeout(() => void lookOnce(), LOOK_MS).unref();
+  function scheduleNext(delayMs: number): void {
+    timer = waiters.size === 0 || isReleased ? null : setTimeout(() => void lookOnce(), delayMs).unref();
+  }
+
+  function lookFor(requestId: string): void {
+    if (isReleased || ![...waiters].some((waiter) => waiter.request_id === requestId)) return;
+    // A look that has begun may have read the request before it changed.
+    if (isLooking) mustLookAgain = true;
+    else {
+      if (timer !== null) clearTimeout(timer);
+      scheduleNext(0);
+    }
   }
 
   async function readNow(requestId: string): Promise<WaitResult> {
@@ -65,7 +82,7 @@ export function openWaitList(
       const deadline = setTimeout(giveUp, waitMs);
       signal?.addEventListener('abort', giveUp, { once: true });
       waiters.add(waiter);
-      if (timer === null) scheduleNext();
+      if (timer === null && !isLooking) scheduleNext(LOOK_MS);
       try {
         const record = await promise;
         return record === 'late' ? await readNow(requestId) : { waited: true, record };
@@ -75,6 +92,7 @@ export function openWaitList(
         signal?.removeEventListener('abort', giveUp);
       }
     },
+    look: lookFor,
     release: () => {
       isReleased = true;
       if (timer !== null) clearTimeout(timer);

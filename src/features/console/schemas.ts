@@ -50,6 +50,9 @@ export const eventSchema = Type.Object({
   trace_id: Type.Optional(Type.String()),
   context_hash: Type.String(),
   policy_hash: Type.String(),
+  policy_revision: Type.Optional(
+    Type.Integer({ description: 'The revision of the managed policy that was active, in a cluster.' }),
+  ),
   coverage: Type.Enum(['full', 'partial']),
   metadata: Type.Unsafe<AuditEvent['metadata']>({
     type: 'object',

@@ -18,6 +18,7 @@ export function buildEvidenceJobs({ config, store }: Parts): readonly Maintenanc
     {
       name: 'evidence: copy legal holds',
       every_ms: EVERY_MS,
+      runs_on_each_node: true,
       run: async () => {
         await copyLegalHolds(config.state_dir, await store(), Date.now());
         return false;

@@ -17,7 +17,11 @@ const MINUTE_MS = 60_000;
 /** The longest time for which one answer stops a whole queue. */
 const PAUSE_MS_MAX = 900_000;
 
-type SenderParts = OutboxParts & { readonly log: Pick<Log, 'warn' | 'error'> };
+interface SenderParts extends OutboxParts {
+  readonly log: Pick<Log, 'warn' | 'error'>;
+  /** Returns whether this node sends the queue of that name now. Default: it does. */
+  readonly takeJob?: (name: string) => Promise<boolean>;
+}
 
 /** Sends the messages of all queues until it is closed. Each queue has its own pace, so none delays another. */
 export function startOutbox(parts: SenderParts, queues: readonly OutboxQueue[]): OutboxSender {
@@ -63,7 +67,9 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
     let found = 0;
     const free = performance.now() < pausedUntil ? 0 : budget.take(queue.concurrency - running.size);
     try {
-      if (free > 0) {
+      const isSender = free > 0 && (await isOwn(queue, parts));
+      if (!isSender) budget.giveBack(free);
+      else {
         const due = await claim(free);
         found = due.found;
         budget.giveBack(free - due.claimed.length);
@@ -88,6 +94,11 @@ function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
       await queue.close?.();
     },
   };
+}
+
+/** One node sends a queue, so that its limit of attempts holds for all nodes together. */
+async function isOwn({ name }: OutboxQueue, { takeJob }: SenderParts): Promise<boolean> {
+  return takeJob === undefined || takeJob(`outbox: ${name}`);
 }
 
 function openClaims(parts: SenderParts, queue: OutboxQueue) {

@@ -10,6 +10,8 @@ export interface MaintenanceJob {
    * The delay from the end of one run to the start of the next, in milliseconds. The first run starts after one delay.
    */
   readonly every_ms: number;
+  /** Its data is in the state folder, so each node runs it. Any other job runs on one node. */
+  readonly runs_on_each_node?: true;
   /** Processes one batch of bounded size. Returns `true` if more work remains; the next batch then follows shortly. */
   readonly run: () => Promise<boolean>;
 }
@@ -23,8 +25,16 @@ export interface MaintenanceLoop {
 const BREATH_MS = 50;
 const CLOSE_MS = 5_000;
 
-/** Runs maintenance jobs, one at a time, until it is closed. A failed job is logged and runs again at its next turn. */
-export function startMaintenance(jobs: readonly MaintenanceJob[], log: Pick<Log, 'error'>): MaintenanceLoop {
+/**
+ * Runs maintenance jobs, one at a time, until it is closed. A failed job is logged and runs again at its next turn.
+ *
+ * @param takeJob - returns whether this node runs the job of that name now
+ */
+export function startMaintenance(
+  jobs: readonly MaintenanceJob[],
+  log: Pick<Log, 'error'>,
+  takeJob: (name: string) => Promise<boolean> = async () => true,
+): MaintenanceLoop {
   const timers = new Set<NodeJS.Timeout>();
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
@@ -41,7 +51,8 @@ export function startMaintenance(jobs: readonly MaintenanceJob[], log: Pick<Log,
     if (isClosed) return;
     let hasMore = false;
     try {
-      hasMore = await job.run();
+      const isOwn = job.runs_on_each_node === true || (await takeJob(job.name));
+      hasMore = isOwn && (await job.run());
     } catch (fault) {
       log.error('a maintenance job failed and will be tried again', {
         job: job.name,

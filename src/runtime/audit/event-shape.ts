@@ -71,6 +71,7 @@ export function isAuditEvent(value: unknown): value is AuditEvent {
     event.data_tags.every((tag) => typeof tag === 'string') &&
     typeof event.metadata === 'object' &&
     event.metadata !== null &&
+    (event.policy_revision === undefined || Number.isSafeInteger(event.policy_revision)) &&
     hasPrincipalShape(event) &&
     isShownAction(event)
   );

@@ -36,6 +36,8 @@ export interface AuditEvent {
   /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `hashContext` names. */
   readonly context_hash: string;
   readonly policy_hash: string;
+  /** The revision of the managed policy, the keys and the blocked agents that was active. Only in a cluster. */
+  readonly policy_revision?: number;
   readonly coverage: 'full' | 'partial';
   /** `phase` and the other details of the event: strings, numbers and booleans, or lists of strings. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;

@@ -155,6 +155,10 @@ const full = {
   sessions: { idle_timeout: '1h', age_max: '2d' },
   flow: { operator_prompts: ['a'.repeat(64)], llm_user_role: 'trust' },
   storage: { url: 'sqlite:x' },
+  cluster: {
+    ...{ enabled: true, node_id: 'a', notify: false, on_partition: 'stateless', address: 'http://a:1' },
+    secret: '${P}',
+  },
   approvals: {
     ttl_max: '1h',
     second_factor_ttl: '1m',

@@ -418,6 +418,7 @@ test('without a file the defaults hold', async () => {
     state_dir: join(cwd, '.service'),
     sessions: { idle_timeout: '12h', age_max: '7d' },
     storage: {},
+    cluster: { enabled: false, notify: true, on_partition: 'block' },
     approvals: {
       ttl_max: '24h',
       pending_max: 10_000,

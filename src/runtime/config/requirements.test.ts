@@ -50,3 +50,24 @@ test('object storage needs TLS, and files that one request can store', async (t)
     else assert.match(read.ok ? '' : read.problems[0]!.message, problem, audit);
   }
 });
+
+test('a cluster needs a store that its nodes share', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'requirements-'));
+  t.after(() => rmSync(cwd, { recursive: true, force: true }));
+  const rows: readonly (readonly [text: string, fits: boolean])[] = [
+    ['cluster: {enabled: true}', false],
+    ['cluster: {enabled: true}\nstorage: {url: "sqlite:x"}', false],
+    ['cluster: {enabled: true}\nstorage: {url: "postgres://db/x"}', true],
+    ['cluster: {enabled: false, node_id: a}', true],
+  ];
+  for (const [text, fits] of rows) {
+    writeFileSync(join(cwd, 'service.yaml'), text);
+    const read = await loadConfig({ path: null, env: {}, cwd });
+    assert.equal(read.ok, fits, text);
+    if (!read.ok)
+      assert.match(
+        read.problems[0]!.message,
+        /^`cluster\.enabled` needs a store .* set `storage\.url` to `postgres:/,
+      );
+  }
+});

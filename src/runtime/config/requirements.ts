@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { isIP } from 'node:net';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
@@ -19,6 +20,7 @@ export function checkRequirements(config: Config, sections: readonly AnyConfigSe
     ...checkStoreAddress(config),
     ...checkObjectStorage(config),
     ...checkIndexStore(config),
+    ...checkCluster(config),
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
     ...checkDashboardUsers(config),
@@ -163,6 +165,14 @@ function checkIndexStore({ audit, storage: { url } }: Config): ValueProblem[] {
   if (audit.index !== 'postgres' || (url !== undefined && !url.startsWith('sqlite:'))) return [];
   const message = 'uses the database of `storage.url`, which must begin with `postgres://`';
   return [buildProblem(['audit', 'index'], message)];
+}
+
+/** Checks that a cluster has a store that its nodes can share. */
+function checkCluster({ cluster: { enabled }, storage: { url } }: Config): ValueProblem[] {
+  if (!enabled || (url !== undefined && !url.startsWith('sqlite:'))) return [];
+  const message =
+    'needs a store that all nodes share; set `storage.url` to `postgres://USER:${NAME}@HOST:PORT/DATABASE`, or take `cluster` out';
+  return [buildProblem(['cluster', 'enabled'], message)];
 }
 
 function isAddress(url: string): boolean {

@@ -6,6 +6,7 @@ import { ACTIONS } from '../../core/types/index.ts';
 import { durationSchema, patternListSchema } from '../../platform/schema-parts.ts';
 import { authSchema } from './schema-auth.ts';
 import { classifiersSchema } from './schema-classifiers.ts';
+import { clusterSchema } from './schema-cluster.ts';
 import {
   commandDetectionSchema,
   detectionSchema,
@@ -337,6 +338,7 @@ export const spineSchema = buildSection(
         default: {},
       },
     ),
+    cluster: clusterSchema,
     secrets: secretsSchema,
     proxy: proxySchema,
     mcp: mcpSchema,

@@ -44,8 +44,8 @@ export function writeAgentList(stateDir: string, keys: readonly string[]): void 
   if (current?.trim() !== text) writePrivateFile(getListPath(stateDir), text, 'replace');
 }
 
-/** The longest age of the list by which a decision is made. */
-const LOOK_MS = 250;
+/** The longest age of the list by which a decision is made, in milliseconds. */
+export const AGENT_LIST_AGE_MS_MAX = 250;
 
 /**
  * Opens the list of blocked agents in a state folder. The file is checked at most four times a second. A file
@@ -58,7 +58,7 @@ export function openAgentList(stateDir: string): FindAgentBlock {
   let keys: ReadonlySet<string> | null = new Set();
   const refresh = (): void => {
     const nowMs = performance.now();
-    if (nowMs - lookedMs < LOOK_MS) return;
+    if (nowMs - lookedMs < AGENT_LIST_AGE_MS_MAX) return;
     lookedMs = nowMs;
     try {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

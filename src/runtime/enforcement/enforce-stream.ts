@@ -14,12 +14,14 @@ import type { Endpoint } from '../observability/endpoint.ts';
 import { classifyStream } from './classify-stream.ts';
 import { NO_TEXT } from './crossings.ts';
 import {
-  checkAgentBlock,
+  blockFenced,
   type DecisionContext,
   decideWithSession,
+  hasLostLease,
   loadConditionsOrNull,
   openDecision,
   recordRuling,
+  refuseUnjudged,
 } from './enforce.ts';
 import { findSessionNeeds } from './sessions/index.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling, UnrecordedRuling } from './types.ts';
@@ -124,17 +126,18 @@ async function beginDecision(
   return { crossing, end };
 }
 
-/** Decides with the state of the session. The texts of a blocked agent are not judged. */
+/** Decides with the state of the session. The texts of a blocked agent are not judged, and none without a lease. */
 async function decideStream(
   request: Crossing,
   ports: EnforcementPorts,
   context: DecisionContext,
   resolveOn: ResolveCrossing,
 ): Promise<UnrecordedRuling> {
-  const agentBlock = checkAgentBlock(request, ports);
-  if (agentBlock !== null) return agentBlock;
+  const refused = refuseUnjudged(request, ports);
+  if (refused !== null) return refused;
   const { policy } = ports;
   const needs = findSessionNeeds(request, policy, findContract(request, policy));
+  if (needs !== null && hasLostLease(ports)) return blockFenced(request, ports);
   return needs === null ? resolveOn(request) : decideWithSession(request, needs, resolveOn, ports, context);
 }
 
@@ -155,7 +158,7 @@ async function resolveVerdict(
     const whole = { ...crossing, content: mergeContents(judgedTexts) };
     const classified = await classifyStream(mergeVerdicts(judgedTexts), whole, ports, conditions);
     const { verdict: judged } = classified;
-    if (judged.action !== 'require_approval' || resolveApproval === undefined)
+    if (judged.action !== 'require_approval' || resolveApproval === undefined || hasLostLease(ports))
       return { crossing, ...classified, approval: null };
     const resolved = await resolveApproval({
       ...{ judged, crossing: whole, caller },

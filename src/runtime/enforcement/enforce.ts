@@ -6,6 +6,7 @@ import { type ConditionEvaluator, hasConditions } from '../../core/policy/condit
 import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { markSelfTest } from '../audit/self-test.ts';
+import { formatTime } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
@@ -59,13 +60,14 @@ export async function decideCrossing(
   const context = openDecision(given, caller, endpoint, ports, extras);
   const { policy } = ports;
 
-  // The kill switch comes first: nothing of a blocked agent is judged.
-  const agentBlock = checkAgentBlock(given, ports);
-  if (agentBlock !== null) return { ...agentBlock, recorded: recordRuling(agentBlock, 0, context) };
+  // The lease of the node and the kill switch come first: nothing is judged without the one or against the other.
+  const refused = refuseUnjudged(given, ports);
+  if (refused !== null) return { ...refused, recorded: recordRuling(refused, 0, context) };
 
   // Check the task that the call names. Most calls name none, and do not wait for it.
   const use = getTaskUse(given);
-  const task = use === null ? null : await openTask(use, ports);
+  const isFenced = hasLostLease(ports);
+  const task = use === null || isFenced ? null : await openTask(use, ports);
   const named = task === null ? given : { ...given, task: task.shown };
 
   // Load conditions.
@@ -76,15 +78,16 @@ export async function decideCrossing(
   const needs = findSessionNeeds(named, policy, contract);
 
   // Judge, call the classifiers, and resolve the approval.
-  const approvalContext = extras.self_test
-    ? null
-    : { caller, approval_request_id: approvalRequestId, reuse_approval };
+  const approvalContext =
+    extras.self_test || isFenced ? null : { caller, approval_request_id: approvalRequestId, reuse_approval };
   const { resolve, scan_ms } = openVerdictResolver(ports, conditions, contract, approvalContext);
 
   // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
-  const resolved = await (needs === null
-    ? resolve(named)
-    : decideWithSession(named, needs, resolve, ports, context));
+  const resolved = await (isFenced && (needs !== null || use !== null)
+    ? blockFenced(named, ports)
+    : needs === null
+      ? resolve(named)
+      : decideWithSession(named, needs, resolve, ports, context));
 
   // Count the call for its task.
   const decided = task === null || extras.self_test ? resolved : await countForTask(resolved, task, ports);
@@ -135,14 +138,33 @@ const UNCOUNTED = {
   reason: 'The call could not be counted for its task, so it blocks.',
 };
 
-/** Returns the block by the kill switch if it stops an agent that the crossing names, else `null`. */
-export function checkAgentBlock(
-  crossing: Crossing,
-  { findAgentBlock, policy }: EnforcementPorts,
-): UnrecordedRuling | null {
+/** Returns the block if this node may not decide or if the kill switch stops an agent that the crossing names, else `null`. */
+export function refuseUnjudged(crossing: Crossing, ports: EnforcementPorts): UnrecordedRuling | null {
+  const { fence, findAgentBlock, policy } = ports;
+  if (fence?.findFenced()?.is_stateless_allowed === false) return blockFenced(crossing, ports);
   const found = findAgentBlock?.(crossing) ?? null;
   return found === null ? null : { crossing, verdict: buildBlock(found, policy), approval: null };
 }
+
+/** Returns whether this node has lost its lease, so that it must not rely on the state that the nodes share. */
+export function hasLostLease({ fence }: Pick<EnforcementPorts, 'fence'>): boolean {
+  return (fence?.findFenced() ?? null) !== null;
+}
+
+/** Returns the block of a crossing that a node without a lease cannot decide. */
+export function blockFenced(
+  crossing: Crossing,
+  { policy }: Pick<EnforcementPorts, 'policy'>,
+): UnrecordedRuling {
+  return { crossing, verdict: buildBlock(FENCED, policy), approval: null };
+}
+
+const FENCED: BlockReason = {
+  rule: 'fault.cluster',
+  reason:
+    'This node of the service cannot reach the database of its cluster, so it blocks. Another node can decide.',
+  fault: true,
+};
 
 /** Loads the conditions of a policy; `null` if that fails, and then conditions restrict and never allow. */
 export function loadConditionsOrNull(policy: Policy): Promise<ConditionEvaluator | null> {
@@ -283,7 +305,8 @@ function buildEvent(
   // A text that an operator tries is in no log, and nothing of it can be allowlisted.
   const { logged_texts = NO_TEXTS, sealFingerprint = null } = extras.self_test ? {} : ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-  const about = markSelfTest(extras.buildMetadata?.(verdict), extras.self_test === true);
+  const marked = markSelfTest(extras.buildMetadata?.(verdict), extras.self_test === true);
+  const about = markFenced(marked, ports);
   const failedClassifiers = classification?.failed ?? [];
   const decided = {
     ...{ event_id, crossing: granted, verdict, approval, caller, endpoint, about },
@@ -291,7 +314,19 @@ function buildEvent(
     ...(grant_id !== undefined && { grant_id }),
   };
   const style = { logged: logged_texts, typed_redaction: policy.redaction.typed };
-  return buildAuditEvent({ ...decided, ...style, sealFingerprint });
+  const event = buildAuditEvent({ ...decided, ...style, sealFingerprint });
+  const revision = ports.fence?.policyRevision() ?? null;
+  return revision === null ? event : { ...event, policy_revision: revision };
+}
+
+/** Marks a decision without a lease: since when this node had no news of the others. */
+function markFenced(
+  metadata: AuditEvent['metadata'] | undefined,
+  { fence }: Pick<EnforcementPorts, 'fence'>,
+): AuditEvent['metadata'] | undefined {
+  const fenced = fence?.findFenced() ?? null;
+  if (fenced === null) return metadata;
+  return { ...metadata, fenced: true, fenced_synced_at: formatTime(fenced.synced_ms) };
 }
 
 /** Returns a block without findings: without a record, nothing about the text leaves the process. */

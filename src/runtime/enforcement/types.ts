@@ -2,6 +2,7 @@ import type { Classification, Crossing, Fingerprinter, Verdict } from '../../cor
 import type { AuditPorts } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Classifiers } from '../classifiers/types.ts';
+import type { Fence } from '../cluster/fence.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
 import type { FingerprintSealer } from '../policies/fingerprints.ts';
@@ -43,6 +44,8 @@ export interface EnforcementPorts extends AuditPorts {
   readonly classifiers?: Classifiers;
   /** Finds agents that an operator has blocked; without it none is. */
   readonly findAgentBlock?: FindAgentBlock;
+  /** The membership in a cluster; absent without one. */
+  readonly fence?: Pick<Fence, 'findFenced' | 'policyRevision'>;
   /** Receives every ruling and the time of `judge` in seconds. Must not throw. */
   readonly onRuling?: (ruling: Ruling, endpoint: Endpoint, scanSeconds: number) => void;
   /** Receives every ruling for OpenTelemetry; `null` or absent if telemetry is off. */

@@ -7,7 +7,7 @@ declare module '../../platform/store/tables.ts' {
 
 /** Counts the changes over the API, so that each replica notices those of the others. */
 const managedRevisions = defineTable('managed_revisions', {
-  /** `policy` or `api_keys`. */
+  /** `policy`, `api_keys` or `agent_blocks`. */
   subject: text({ key: true }),
   revision: count(),
 });

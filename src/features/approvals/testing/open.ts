@@ -2,6 +2,7 @@ import { judge } from '../../../core/decision/judge.ts';
 import { celEvaluator } from '../../../core/policy/conditions/cel.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../core/types/index.ts';
+import { openLocalBus } from '../../../platform/cluster/event-bus.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { AGENT_TOKEN_CALLER, buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
@@ -90,6 +91,7 @@ export function openTestApprovals(
     has_webhook: hasWebhook,
     links: null,
     secret: () => 's'.repeat(43),
+    bus: openLocalBus(),
     reportFault: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);
