@@ -144,7 +144,7 @@ test('a node without the database is fenced, says so, and recovers by itself', {
     ['allow', 'default.allow'],
     '`stateless` lets rules decide',
   );
-  const health = await (await fetch(`${b.url}/v1/health`)).json();
+  const { body: health } = await callB('/v1/health');
   assert.equal(health.cluster.fenced, true);
   assert.ok(Date.parse(health.cluster.synced_at) < Date.now());
   const refund = await callB('/v1/intercept/tool', {
