@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { escapeLineEnds } from '../../core/json/line-json.ts';
 import { formatCsvField } from '../../operations/cli-kit/format-csv.ts';
 import { printNotice, type Terminal } from '../../operations/cli-kit/terminal.ts';
+import type { LocalRuntime } from '../../operations/runtime.ts';
+import { parseFilter } from '../../runtime/audit/filter.ts';
+import { pageJournal } from '../../runtime/audit/journal-pages.ts';
 import { dropAction } from '../../runtime/audit/journal-record.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { openOperationSession } from './run-operation.ts';
@@ -12,10 +15,13 @@ export interface ExportOptions {
   readonly filter: AuditFilter;
   /** Continues after a cursor that an earlier export printed. */
   readonly cursor: string | null;
-  readonly config: string | undefined;
+  readonly readPages: ReadPages;
   /** Keeps the shown actions of events: `audit.export_actions`. */
   readonly exports_actions: boolean;
 }
+
+/** Reads the matching events, oldest first, from the one after a cursor; an empty cursor begins at the first. */
+type ReadPages = (filter: AuditFilter, cursor: string) => AsyncIterable<AuditPage>;
 
 const PAGE_EVENTS = 1_000;
 const PROGRESS_EVENTS = 10_000;
@@ -56,35 +62,56 @@ const COLUMNS = [
  * error. Returns the number of events.
  */
 export async function exportEvents(options: ExportOptions, terminal: Terminal): Promise<number> {
-  const { format, filter, config, exports_actions } = options;
+  const { format, filter, cursor, readPages, exports_actions } = options;
   const columns = exports_actions ? COLUMNS : COLUMNS.slice(0, -1);
-  const asker = await openOperationSession(terminal, config, 'audit_query');
-  let cursor: string | null = options.cursor ?? '';
   let count = 0;
-  try {
-    if (format === 'csv') await writeText(terminal, `${columns.join(',')}\r\n`);
-    while (cursor !== null) {
-      const request = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
-      const page = (await asker.run(request)) as AuditPage;
-      const before = count;
-      count += page.count;
-      const events = exports_actions ? page.events : page.events.map(dropAction);
-      const lines = events.map((event) =>
-        format === 'csv' ? formatCsvLine(event, columns) : formatJsonLine(event),
+  if (format === 'csv') await writeText(terminal, `${columns.join(',')}\r\n`);
+  for await (const page of readPages(filter, cursor ?? '')) {
+    const before = count;
+    count += page.count;
+    const events = exports_actions ? page.events : page.events.map(dropAction);
+    const lines = events.map((event) =>
+      format === 'csv' ? formatCsvLine(event, columns) : formatJsonLine(event),
+    );
+    await writeText(terminal, lines.join(''));
+    const isMark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
+    if (isMark)
+      printNotice(
+        terminal,
+        `${count} events, up to ${page.events.at(-1)?.timestamp}; cursor ${page.next_cursor ?? 'none'}`,
       );
-      await writeText(terminal, lines.join(''));
-      cursor = page.next_cursor ?? null;
-      const isMark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
-      if (isMark)
-        printNotice(
-          terminal,
-          `${count} events, up to ${page.events.at(-1)?.timestamp}; cursor ${cursor ?? 'none'}`,
-        );
-    }
-    return count;
-  } finally {
-    await asker.close();
   }
+  return count;
+}
+
+/** Reads pages through the query that every caller uses. */
+export function readQueryPages(terminal: Terminal, config: string | undefined): ReadPages {
+  return async function* (filter, from) {
+    const asker = await openOperationSession(terminal, config, 'audit_query');
+    try {
+      for (let cursor: string | null = from; cursor !== null; ) {
+        const request = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
+        const page = (await asker.run(request)) as AuditPage;
+        yield page;
+        cursor = page.next_cursor ?? null;
+      }
+    } finally {
+      await asker.close();
+    }
+  };
+}
+
+/** Reads pages from the journal itself, for a service without an index. Closes the runtime at the end. */
+export function readJournalPages(runtime: LocalRuntime): ReadPages {
+  return async function* (filter, cursor) {
+    try {
+      const dir = await runtime.settleJournal();
+      const parsed = parseFilter({ ...filter, cursor }, runtime.now_ms());
+      yield* pageJournal(dir, parsed, PAGE_EVENTS);
+    } finally {
+      await runtime.close();
+    }
+  };
 }
 
 function formatJsonLine(event: AuditEvent): string {

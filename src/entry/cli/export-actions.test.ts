@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { openIndex } from '../../runtime/audit/open-index.ts';
 import { openEventFeed } from '../../runtime/audit/events/feed.ts';
 import { readStreamPage } from '../../runtime/audit/events/replay.ts';
 import type { StreamBatch } from '../../runtime/audit/events/types.ts';
 import { openIndexer } from '../../runtime/audit/indexer.ts';
+import { openIndex } from '../../runtime/audit/open-index.ts';
 import { makeAuditLog, sampleEvent } from '../../runtime/audit/testing/audit-log.ts';
 import { runInProcess } from './testing/run.ts';
 

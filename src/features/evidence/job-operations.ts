@@ -248,6 +248,7 @@ async function beginJob(kind: JobKind, tenantId: string | null, pack: JobRequest
   const id = createJobId(createdMs);
   pruneJobs(state_dir, createdMs);
   const outcome = await startJob({
+    known_heads: kind === 'verify' ? await listKnownHeads(context) : null,
     ...{
       job_id: id,
       kind,
@@ -264,6 +265,14 @@ async function beginJob(kind: JobKind, tenantId: string | null, pack: JobRequest
   if (outcome === 'failed')
     throw new Refusal('unavailable', 'The process for this could not be started. Try again.');
   return describeJob(await requireJob(id, context));
+}
+
+/** Without an index, the chains are verified without what it remembers. */
+async function listKnownHeads({ runtime }: Context): Promise<JobRequest['known_heads']> {
+  return runtime.listIndexedHeads().then(
+    (heads) => [...heads],
+    () => null,
+  );
 }
 
 const RUNNING: Readonly<Record<JobKind, string>> = {

@@ -1,3 +1,4 @@
+import type { ChainHead } from '../../runtime/audit/journal-record.ts';
 import type { VerifyReport } from '../../runtime/audit/verify-report.ts';
 import type { ReportFile } from './build-pack.ts';
 import type { PackSummary } from './make-pack.ts';
@@ -35,6 +36,8 @@ export interface JobRequest
   extends Pick<EvidenceJob, 'job_id' | 'kind' | 'tenant_id' | 'created_by' | 'created_ms'> {
   readonly state_dir: string;
   readonly service_version: string;
+  /** The last indexed record of each chain, by writer, for a verification; `null` without an index. */
+  readonly known_heads: readonly (readonly [writer: string, head: ChainHead])[] | null;
   /** The policy that is active when the job begins, for its audit event. */
   readonly policy_hash: string;
   /** `null` for a verification. */

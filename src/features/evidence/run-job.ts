@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { AuditFailure } from '../../runtime/audit/failure.ts';
@@ -79,25 +78,17 @@ async function runVerify(work: Work): Promise<JobOutcome> {
 }
 
 /** Verifies the chains, and that they have what the index remembers. */
-async function runVerification({ request: { state_dir }, signal, onProgress }: Work): Promise<VerifyReport> {
-  const indexPath = join(state_dir, 'index.db');
-  const knownHeads = existsSync(indexPath) ? await readIndexHeads(indexPath) : null;
+async function runVerification({
+  request: { state_dir, known_heads },
+  signal,
+  onProgress,
+}: Work): Promise<VerifyReport> {
   return verifyJournal({
     dir: join(state_dir, 'journal'),
     public_keys: await loadPublicKeys(join(state_dir, 'keys')),
-    ...(knownHeads !== null && { known_heads: knownHeads }),
+    ...(known_heads !== null && { known_heads: new Map(known_heads) }),
     ...{ signal, onProgress },
   });
-}
-
-async function readIndexHeads(path: string) {
-  const { indexHeads, openIndex } = await import('../../runtime/audit/index.ts');
-  try {
-    const opened = await openIndex({ path, read_only: true });
-    return await indexHeads(opened).finally(opened.close);
-  } catch {
-    return null;
-  }
 }
 
 async function runPack(work: Work): Promise<JobOutcome> {

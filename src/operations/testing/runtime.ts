@@ -169,6 +169,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     findEventCallers: async (eventIds) => findCallers(events, eventIds),
     countEvents: async () => [],
     listAuditSessions: async () => [],
+    listIndexedHeads: async () => new Map(),
     auditWindow: {
       countFields: async () => ({}),
       listPolicyIntervals: async () => [],

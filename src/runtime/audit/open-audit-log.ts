@@ -7,6 +7,7 @@ import { listChainStates } from './chain-states.ts';
 import { countEventsBy } from './event-counts.ts';
 import { AuditFailure } from './failure.ts';
 import { parseFilter } from './filter.ts';
+import { indexHeads } from './indexer.ts';
 import { openLazyIndex } from './lazy-index.ts';
 import { listPolicyIntervals } from './policy-intervals.ts';
 import { queryIndex } from './query.ts';
@@ -70,6 +71,7 @@ export function openAuditLog({
       findEventCallers: synced(findEventCallers),
       countEvents: synced(countEventsBy),
       listAuditSessions: synced(listAuditSessions),
+      listIndexedHeads: synced(indexHeads),
       auditWindow: {
         countFields: synced(countWindowFields),
         listPolicyIntervals: synced(listPolicyIntervals),

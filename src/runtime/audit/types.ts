@@ -123,6 +123,10 @@ export interface AuditQueries {
   readonly countEvents: (request: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Lists sessions, most recent activity first. */
   readonly listAuditSessions: (request: SessionListQuery) => Promise<readonly SessionSummary[]>;
+  /** Returns the last record of each chain of this state folder that was indexed, for verifying the journal. */
+  readonly listIndexedHeads: () => Promise<
+    ReadonlyMap<string, { readonly seq: number; readonly record_hash: string }>
+  >;
   /** Queries of a window, for reports on it. */
   readonly auditWindow: WindowQueries;
 }

@@ -162,7 +162,7 @@ async function runExport(words: ExportWords, terminal: Terminal, ports: CommandP
       hint: 'Add `--pack FILE`.',
     });
   const { format, cursor = null, config, ...rest } = words;
-  const { exportEvents } = await import('../audit-export.ts');
+  const { exportEvents, readJournalPages, readQueryPages } = await import('../audit-export.ts');
   const named = {
     agent_id: rest.agent,
     tenant_id: rest.tenant,
@@ -173,10 +173,14 @@ async function runExport(words: ExportWords, terminal: Terminal, ports: CommandP
     ...(await getRange(rest)),
   };
   const filter = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-  const { audit } = await loadCliConfig(terminal, config, 'leave');
-  const exportsActions = audit.export_actions;
+  const loaded = await loadCliConfig(terminal, config, 'leave');
+  const exportsActions = loaded.audit.export_actions;
+  const readPages =
+    loaded.audit.index === 'off'
+      ? readJournalPages(await ports.openRuntime(loaded))
+      : readQueryPages(terminal, config);
   const count = await exportEvents(
-    { format, filter, cursor, config, exports_actions: exportsActions },
+    { format, filter, cursor, readPages, exports_actions: exportsActions },
     terminal,
   );
   printNotice(terminal, `${formatCount(count, 'event')} exported.`);
@@ -231,7 +235,7 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
   const places = await getPlaces(options, terminal);
   const keys = options.keys === undefined ? places.keys : resolve(terminal.cwd, options.keys);
   // Read before the journal, because the journal only grows.
-  const knownHeads = await readRememberedHeads(places.index, terminal);
+  const knownHeads = await readRememberedHeads(options, places.index, terminal);
   const report = await verifyJournal({
     dir: places.journal,
     public_keys: await loadPublicKeys(keys),
@@ -267,13 +271,15 @@ async function getPlaces(options: VerifyOptions, terminal: Terminal): Promise<Pl
 
 /** Returns the last record of each chain that the index has seen, so that a truncated journal is detected. */
 async function readRememberedHeads(
-  index: string,
+  options: VerifyOptions,
+  path: string,
   terminal: Terminal,
 ): Promise<ReadonlyMap<string, ChainHead>> {
-  if (!(await isThere(index))) return new Map();
   const { indexHeads, openIndex } = await import('../../../runtime/audit/index.ts');
   try {
-    const opened = await openIndex({ path: index, read_only: true });
+    const address = options.dir === undefined ? await readConfiguredIndex(options, terminal) : { path };
+    if (address === null || ('path' in address && !(await isThere(address.path)))) return new Map();
+    const opened = await openIndex({ ...address, read_only: true });
     return await indexHeads(opened).finally(opened.close);
   } catch {
     printNotice(
@@ -282,6 +288,14 @@ async function readRememberedHeads(
     );
     return new Map();
   }
+}
+
+/** Returns the address of the index that the configuration names. Only that of a database needs a secret. */
+async function readConfiguredIndex(options: VerifyOptions, terminal: Terminal) {
+  const { readIndexAddress } = await import('../../../server/index-address.ts');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
+  if (config.audit.index !== 'postgres') return readIndexAddress(config);
+  return readIndexAddress(await loadCliConfig(terminal, options.config));
 }
 
 async function isThere(path: string): Promise<boolean> {
