@@ -39,7 +39,7 @@ test('systemd accepts the unit, and rates its exposure', { skip }, (t) => {
     const exposure = Number(/Overall exposure level for customshouse\.service: ([\d.]+)/.exec(output)?.[1]);
     t.diagnostic(`exposure: ${exposure} of 10`);
     assert.ok(exposure <= EXPOSURE_MAX, output);
-    const page = readFileSync(join(DEPLOY, '../docs/how-to/install-service.md'), 'utf8');
+    const page = readFileSync(join(DEPLOY, '../docs/how-to/deploy.md'), 'utf8');
     assert.ok(page.includes(`exposure ${exposure.toFixed(1)}`), `the page names ${exposure}`);
   } finally {
     rmSync(dir, { recursive: true });

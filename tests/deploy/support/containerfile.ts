@@ -60,7 +60,7 @@ export function buildImage(text: string, options: ImageOptions): Image {
 /** Splits a Containerfile into its instructions, without comments and with continued lines joined. */
 export function parseInstructions(text: string): { readonly name: string; readonly rest: string }[] {
   const lines = text.split('\n').filter((line) => !/^\s*#/.test(line));
-  const joined = lines.join('\n').replaceAll(/\\\n\s*/g, ' ');
+  const joined = lines.join('\n').replaceAll(/\\\n\s*/g, '');
   return joined
     .split('\n')
     .filter((line) => line.trim() !== '')

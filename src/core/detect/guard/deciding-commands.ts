@@ -55,6 +55,9 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
     needs_operator: true,
   },
   { command: 'audit', verbs: ['hold', 'erase-actions'], needs_operator: true },
+  // A copy has the operator token, and a restored state is what the service trusts.
+  { command: 'backup', verbs: [], needs_operator: true },
+  { command: 'restore', verbs: [], needs_operator: true },
 ];
 
 /** The names of this program. */

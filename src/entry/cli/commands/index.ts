@@ -12,6 +12,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit.ts')).defineAudit,
   },
   {
+    name: 'backup',
+    summary: 'copy the state of a running service',
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  {
     name: 'completion',
     summary: 'print a completion script for a shell',
     load: async () => (await import('./completion.ts')).defineCompletion,
@@ -74,6 +79,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'replay',
     summary: 'judge the past calls in the transcripts of coding agents',
     load: async () => (await import('./replay.ts')).defineReplay,
+  },
+  {
+    name: 'restore',
+    summary: 'restore a backup as the state of a service',
+    load: async () => (await import('./backup.ts')).defineRestore,
   },
   {
     name: 'scan',
