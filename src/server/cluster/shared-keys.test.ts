@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { ListedNode } from '../../platform/cluster/coordinator.ts';
 import { readToken } from '../../runtime/access/tokens.ts';
-import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { loadConfig } from '../load-config.ts';
 import { deriveSharedKeys, type KeyConfig, prepareSharedKeys, requireEqualKeys } from './shared-keys.ts';
 
 const FILES = ['approval-link-key', 'fingerprint-key', 'memory-key', 'totp-key'];

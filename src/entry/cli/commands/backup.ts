@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT } from '../../../operations/cli-kit/command-failure.ts';
 import { formatCount } from '../../../operations/cli-kit/format-table.ts';
-import { loadCliConfig } from '../../../operations/cli-kit/load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../../../operations/cli-kit/options.ts';
 import { escapeControls, printJson, printLine, type Terminal } from '../../../operations/cli-kit/terminal.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
 
 interface BackupOptions {
   readonly config?: string;
