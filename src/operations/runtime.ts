@@ -18,6 +18,7 @@ import type { ConfigResult } from '../runtime/policies/load-config.ts';
 import type { PolicyDraft, PolicyResult } from '../runtime/policies/load-policy.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 import type { ModelCosts } from './model-costs.ts';
+import type { ListRecentAlerts } from './recent-alert.ts';
 
 /**
  * The services that operations use. There is one per process that answers: a worker, the parent behind its socket, or a
@@ -83,6 +84,8 @@ export interface ServiceRuntime extends AuditQueries {
   readonly modelCosts: () => Promise<ModelCosts>;
   /** Presents a capability token. A service without capability tokens refuses every token. */
   readonly presentCapability: PresentCapability;
+  /** Lists the newest alerts. A service without alerts has none. */
+  readonly listRecentAlerts: ListRecentAlerts;
   /** Writes an event that belongs to no crossing. Rejects with `Unavailable` if the journal cannot be written. */
   readonly note: (event: AuditEvent) => Promise<void>;
   /** Returns `true` if all stores are open and answer. */

@@ -166,6 +166,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     modelCosts: async () => openFreeModelCosts(),
     presentCapability: refuseCapability,
     identifyUser: async () => null,
+    listRecentAlerts: async () => [],
     prepareFirstSignIn: async () => null,
     note: openNoteWriter((event) => ports.record(event)),
     store: parts.store.open,

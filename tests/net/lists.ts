@@ -1,8 +1,8 @@
 import { alertChannelDrivers } from '../../src/drivers/alerts/index.ts';
 import { STATUS } from '../../src/entry/web/errors.ts';
 import { ALERT_SOURCES } from '../../src/features/alerts/rule-schema.ts';
-import { ALERT_STATUSES } from '../../src/features/alerts/types.ts';
 import { EVENT_KINDS } from '../../src/features/compliance/event-kinds.ts';
+import { ALERT_STATUSES } from '../../src/operations/recent-alert.ts';
 import {
   OPERATOR_PERMISSIONS,
   PERMISSIONS,

@@ -2,6 +2,7 @@ import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
+import { ALERT_STATUSES } from '../../operations/recent-alert.ts';
 import { name } from '../../operations/shapes.ts';
 import { type AlertRow, formatAlert, listAlertRows, listDeliveries } from './alert-store.ts';
 import { endAlert, listNotifiedChannels } from './lifecycle.ts';
@@ -9,7 +10,6 @@ import { enqueueAlert } from './message.ts';
 import { recordRuleChange } from './rule-operations.ts';
 import { resolveAlertTenants } from './scope.ts';
 import { alertExample, alertIdSchema, alertShape, ruleIdSchema } from './shapes.ts';
-import { ALERT_STATUSES } from './types.ts';
 
 export const alertsHistory = defineOperation({
   name: 'alerts_history',

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { RecentAlert } from '../../operations/recent-alert.ts';
 import { outboxMessages } from '../../platform/outbox/tables.ts';
 import type { Row } from '../../platform/store/define-table.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { alerts } from './tables.ts';
-import type { AlertSeverity, AlertStatus, RecentAlert } from './types.ts';
+import type { AlertSeverity, AlertStatus } from './types.ts';
 
 type Db = Kysely<StoreTables>;
 export type AlertRow = Row<typeof alerts>;

@@ -8,10 +8,14 @@ export const alertsFeature: Feature = {
   migrations: alertMigrations,
   open: ({ config, port, store }) => {
     const service = createLazyValue(async () =>
-      (await import('./service.ts')).buildAlertService({ config, port, store }),
+      (await import('./service.ts')).buildAlertService({ config, port }),
     );
     return {
-      members: { alerts: service.open },
+      members: {
+        alerts: service.open,
+        listRecentAlerts: async (tenants, limit) =>
+          (await import('./alert-store.ts')).listRecentAlerts((await store()).db, tenants, limit),
+      },
       listDrivers: async () => (await import('./alert-drivers.ts')).listAlertDrivers(service.open, store),
     };
   },

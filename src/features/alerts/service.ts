@@ -1,9 +1,7 @@
 import { PACKAGE_NAME } from '../../core/names.ts';
-import type { Store } from '../../platform/store/index.ts';
 import { readPublicUrl } from '../../runtime/access/public-url.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { openApprovalLinks } from '../approvals/link.ts';
-import { listRecentAlerts } from './alert-store.ts';
 import { DEFAULT_ALERT_CHANNEL } from './rule-schema.ts';
 import type { AlertChannelName, AlertService } from './types.ts';
 
@@ -11,12 +9,10 @@ import type { AlertChannelName, AlertService } from './types.ts';
 export function buildAlertService({
   config,
   port,
-  store,
 }: {
   readonly config: Config;
   /** The port that the service listens on. */
   readonly port: number | undefined;
-  readonly store: () => Promise<Store>;
 }): AlertService {
   const consoleUrl = readPublicUrl(config, port);
   return {
@@ -25,7 +21,6 @@ export function buildAlertService({
     source: PACKAGE_NAME,
     console_url: consoleUrl,
     links: openApprovalLinks(config.state_dir, consoleUrl),
-    listRecent: async (tenants, limit) => listRecentAlerts((await store()).db, tenants, limit),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
+import { ALERT_STATUSES } from '../../operations/recent-alert.ts';
 import {
   count,
   duration,
@@ -15,7 +16,6 @@ import {
 } from '../../platform/store/columns.ts';
 import { createTables, defineTable, type Rows } from '../../platform/store/define-table.ts';
 import { ALERT_SOURCES } from './rule-schema.ts';
-import { ALERT_STATUSES } from './types.ts';
 
 declare module '../../platform/store/tables.ts' {
   interface StoreTables extends Rows<typeof alertTables> {}

@@ -1,14 +1,14 @@
+import type { ALERT_STATUSES } from '../../operations/recent-alert.ts';
 import type { ApprovalLinks } from '../approvals/link.ts';
 import type { AlertRuleSettings } from './rule-schema.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
-    /** The part of the configuration that alerts use, and the recent alerts. Loaded on first use. */
+    /** The part of the configuration that alerts use. Loaded on first use. */
     readonly alerts: () => Promise<AlertService>;
   }
 }
 
-export const ALERT_STATUSES = ['firing', 'acknowledged', 'resolved', 'silenced'] as const;
 export type AlertStatus = (typeof ALERT_STATUSES)[number];
 export type AlertSeverity = AlertRuleSettings['severity'];
 
@@ -16,19 +16,6 @@ export type AlertSeverity = AlertRuleSettings['severity'];
 export interface AlertChannelName {
   readonly name: string;
   readonly type: string;
-}
-
-/** An alert without the details that only its own page shows. */
-export interface RecentAlert {
-  readonly alert_id: string;
-  readonly rule_id: string;
-  readonly rule_name: string;
-  readonly severity: AlertSeverity;
-  readonly status: AlertStatus;
-  readonly count: number;
-  readonly fired_at: string;
-  readonly last_at: string;
-  readonly group: Readonly<Record<string, string>>;
 }
 
 /** Alerts, as operations use them. */
@@ -42,6 +29,4 @@ export interface AlertService {
   /** The origin of the console, without a path. */
   readonly console_url: string;
   readonly links: Pick<ApprovalLinks, 'build'>;
-  /** Lists the newest alerts whose tenants are all among these. */
-  readonly listRecent: (tenants: '*' | readonly string[], limit: number) => Promise<readonly RecentAlert[]>;
 }

@@ -1,6 +1,6 @@
 import { Type } from '../../core/schema.ts';
-import { SEVERITIES } from '../../core/types/index.ts';
 import { defineOperation } from '../../operations/operation.ts';
+import { recentAlertSchema } from '../../operations/recent-alert.ts';
 import { readOverview } from './overview.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
 import { countsSchema, eventSchema, lastSchema, tenantSchema } from './schemas.ts';
@@ -60,23 +60,10 @@ export const dashboardOverview = defineOperation({
     ),
     next_approval_expires_at: Type.Nullable(Type.String()),
     recent_incidents: Type.Array(eventSchema, { description: 'Newest first, eight at most.' }),
-    recent_alerts: Type.Array(
-      Type.Object({
-        alert_id: Type.String(),
-        rule_id: Type.String(),
-        rule_name: Type.String(),
-        severity: Type.Enum(SEVERITIES),
-        status: Type.Enum(['firing', 'acknowledged', 'resolved', 'silenced']),
-        count: Type.Integer(),
-        fired_at: Type.String(),
-        last_at: Type.String(),
-        group: Type.Record(Type.String(), Type.String()),
-      }),
-      {
-        description:
-          'Newest first, eight at most. Empty if the user may not read alerts, or the store is not available.',
-      },
-    ),
+    recent_alerts: Type.Array(recentAlertSchema, {
+      description:
+        'Newest first, eight at most. Empty if the user may not read alerts, or the store is not available.',
+    }),
     tenants: Type.Array(Type.String(), { description: 'The tenants with events in the period.' }),
     health: Type.Object({
       status: Type.Enum(['healthy', 'degraded']),

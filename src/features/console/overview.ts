@@ -137,7 +137,7 @@ async function readApprovals({ tenants, agents }: ReadScope, { runtime, caller }
 async function readAlerts({ tenants, agents }: ReadScope, { runtime, caller }: Context) {
   if (!caller.permissions.includes('alerts:read') || agents !== '*') return [];
   try {
-    return await (await runtime.alerts()).listRecent(tenants, RECENT_MAX);
+    return await runtime.listRecentAlerts(tenants, RECENT_MAX);
   } catch {
     // The overview has other parts, which need no store.
     return [];

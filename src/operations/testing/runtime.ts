@@ -119,6 +119,7 @@ export function createTestRuntime(options: TestOptions = {}): TestRuntime {
     accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     modelCosts: () => runtime.costs(),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    listRecentAlerts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     alerts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     presentCapability: buildPresentCapability(() => runtime.capabilities()),

@@ -41,7 +41,7 @@ export async function openTestAlerts(
   const indexer = openIndexer({ index, dir: trail.dir });
   const warnings: unknown[] = [];
   const shortened: ShortenedChain[] = [];
-  const service = buildTestService(rules, store);
+  const service = buildTestService(rules);
   const { clock } = trail;
   const open = () =>
     openAlertEvaluator({
@@ -80,7 +80,7 @@ export async function openTestAlerts(
   };
 }
 
-function buildTestService(rules: readonly AlertRuleInput[], store: Store): AlertService {
+function buildTestService(rules: readonly AlertRuleInput[]): AlertService {
   return {
     rules: rules.map(completeAlertRule),
     channels: [
@@ -90,10 +90,6 @@ function buildTestService(rules: readonly AlertRuleInput[], store: Store): Alert
     source: 'customshouse',
     console_url: 'https://safety.example',
     links: { build: (requestId) => `https://safety.example/v1/approvals/${requestId}/open` },
-    listRecent: async () => {
-      await store.isThere();
-      return [];
-    },
   };
 }
 
