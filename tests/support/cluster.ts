@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 /** Nodes of a cluster: real services on one PostgreSQL database. */
 import { openApiClient } from './api-client.ts';
 import { startTestService, type TestService } from './service.ts';
@@ -8,11 +9,15 @@ export interface NodePlace {
   readonly url: string;
 }
 
+/** Signs messages of approvals: `${HOOK_SECRET}` in a configuration. */
+const HOOK_SECRET = `whsec_${Buffer.from('a secret of this test only').toString('base64')}`;
+
 export interface NodeOptions {
   /** Settings of `cluster` in addition. */
   readonly cluster?: Readonly<Record<string, unknown>>;
   /** Other sections of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
+  readonly files?: Readonly<Record<string, string>>;
   readonly dir?: string;
   readonly workers?: number;
 }
@@ -23,13 +28,14 @@ export const CLUSTER_SECRET = ['a', 'secret', 'of', 'all', 'nodes', 'for', 'test
 /** Starts a node. Its folder stays after `stop` if it was given. */
 export function startNode(
   { node_id, url }: NodePlace,
-  { cluster = {}, config = {}, dir, workers = 1 }: NodeOptions = {},
+  { cluster = {}, config = {}, files, dir, workers = 1 }: NodeOptions = {},
 ): Promise<TestService> {
   const secret = `\${CLUSTER_SECRET}`;
   return startTestService({
     config: { ...config, storage: { url }, cluster: { enabled: true, node_id, secret, ...cluster } },
-    env: { CLUSTER_SECRET },
+    env: { CLUSTER_SECRET, HOOK_SECRET },
     workers,
+    files,
     ...(dir !== undefined && { dir, keep: true }),
   });
 }

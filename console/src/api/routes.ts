@@ -57,6 +57,7 @@ export const operationRoutes = {
   capabilitiesShow: ['GET', '/v1/capabilities/{token_id}', 'capabilities:read'],
   capabilitiesValidate: ['POST', '/v1/capabilities/validate', 'check'],
   checkBudget: ['GET', '/v1/costs/budget', 'costs:own'],
+  clusterStatus: ['GET', '/v1/cluster', 'dashboard:view'],
   complianceReport: ['POST', '/v1/dashboard/compliance/report', 'compliance:report'],
   complianceVerify: ['POST', '/v1/dashboard/compliance/verify', 'compliance:verify'],
   dashboardApprovals: ['GET', '/v1/dashboard/approvals', 'approvals:read'],

@@ -8,6 +8,7 @@ export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary:
   { name: 'approvals', summary: 'approve a request' },
   { name: 'audit', summary: 'erase recorded tool calls' },
   { name: 'capabilities', summary: 'revoke a capability token' },
+  { name: 'cluster', summary: 'show the nodes of the cluster' },
   { name: 'keys', summary: 'create an API key' },
   { name: 'mcp', summary: 'approve a quarantined definition of a tool' },
   { name: 'observe', summary: 'draft a contract from recorded calls' },
