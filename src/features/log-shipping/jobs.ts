@@ -18,6 +18,8 @@ export function openShippingWork({ config, log, started_ms }: BackgroundParts): 
   const counts = { shipped: 0, failed: 0, waiting: 0, last_success_ms: started_ms };
   const job: MaintenanceJob = {
     name: 'log-shipping: ship closed files',
+    // Each node ships its own journal.
+    runs_on_each_node: true,
     every_ms: Math.min(EVERY_MS_MAX, parseDurationMs(config.audit.object_storage!.seal_after)),
     run: async () => {
       try {
