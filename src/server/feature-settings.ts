@@ -3,6 +3,7 @@ import { alertsSection } from '../features/alerts/settings.ts';
 import { approvalsSection } from '../features/approvals/settings.ts';
 import { capabilityTokensSection } from '../features/capabilities/settings.ts';
 import { costSection } from '../features/costs/settings.ts';
+import { logExportSection } from '../features/log-export/settings.ts';
 import { memorySection } from '../features/memory/settings.ts';
 import type { AnyConfigSection } from '../runtime/config/sections.ts';
 
@@ -14,4 +15,5 @@ export const featureSettings: readonly AnyConfigSection[] = [
   alertsSection,
   costSection,
   intelligenceSection,
+  logExportSection,
 ];

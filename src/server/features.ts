@@ -8,6 +8,7 @@ import { approvalsFeature } from '../features/approvals/feature.ts';
 import { capabilitiesFeature } from '../features/capabilities/feature.ts';
 import { costsFeature } from '../features/costs/feature.ts';
 import { evidenceFeature } from '../features/evidence/feature.ts';
+import { logExportFeature } from '../features/log-export/feature.ts';
 import { logShippingFeature } from '../features/log-shipping/feature.ts';
 import { memoryFeature } from '../features/memory/feature.ts';
 import { policyVersionsFeature } from '../features/policy-versions/feature.ts';
@@ -29,6 +30,7 @@ export const features: readonly Feature[] = [
   capabilitiesFeature,
   costsFeature,
   evidenceFeature,
+  logExportFeature,
   logShippingFeature,
   memoryFeature,
   policyVersionsFeature,

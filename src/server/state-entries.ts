@@ -37,6 +37,7 @@ const ENTRIES = {
       'approval-link-key',
       'fingerprint-key',
       'index-node',
+      'log-export.json',
       'memory-key',
       'operator-token',
       'owner.lock',

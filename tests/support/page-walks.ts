@@ -132,6 +132,7 @@ export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/how-to/approve-tool-calls.md': 'tests/approvals-page.test.ts',
   'docs/how-to/draft-a-policy.md': 'tests/policy-draft.long.test.ts',
   'docs/how-to/export-telemetry.md': 'src/runtime/observability/telemetry/telemetry.test.ts',
+  'docs/how-to/export-the-audit-log.md': 'tests/log-export.long.test.ts',
   'docs/how-to/guard-mcp-servers.md': 'tests/mcp/gateway.test.ts',
   'docs/how-to/guard-python-agents.md': 'tests/python/package.long.test.ts',
   'docs/how-to/guard-typescript-agents.md': 'tests/pack.nightly.test.ts',

@@ -55,7 +55,8 @@ async function countCalls(runtime: Context['runtime']): Promise<CallTotals> {
       cursor = next_cursor;
     }
   } catch (error) {
-    if (!(error instanceof AuditFailure && (error.code === 'audit_disabled' || error.code === 'index_off'))) throw error;
+    if (!(error instanceof AuditFailure && (error.code === 'audit_disabled' || error.code === 'index_off')))
+      throw error;
     const sinceMs = runtime.now_ms() - 86_400_000;
     const recent = unrecorded.filter(({ at_ms }) => at_ms > sinceMs);
     return { calls: recent.length, tokens: recent.reduce((sum, each) => sum + each.tokens, 0) };

@@ -70,11 +70,7 @@ export async function restoreLog(
 }
 
 /** Closes and ships the files of a stopped service. Ends with 1 if a running service still writes some. */
-export async function shipLog(
-  options: ShipOptions,
-  terminal: Terminal,
-  ports: CommandPorts,
-): Promise<void> {
+export async function shipLog(options: ShipOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
   const config = await ports.loadConfig(terminal, options.config, 'leave');
   const shipping = openShipping(config, Date.now, new AbortController().signal);
   if (shipping === null) throw buildUnconfiguredFailure();

@@ -11,6 +11,7 @@ import { readWithoutActions } from '../../runtime/audit/erase-actions.ts';
 import { listSegments, listWriters, type SegmentFile } from '../../runtime/audit/files.ts';
 import { loadPublicKeys, type PublicKeyRecord } from '../../runtime/audit/keys.ts';
 import { readJournalLines } from '../../runtime/audit/lines.ts';
+import { findLogId } from '../../runtime/audit/log-id.ts';
 import { readShippedSeq, writeShippedSeq } from '../../runtime/audit/shipped.ts';
 import { buildLayout, type LogLayout } from './layout.ts';
 import { ShippingFailure, type ShippingRound } from './types.ts';
@@ -46,7 +47,7 @@ export async function shipClosedFiles(options: ShippingOptions): Promise<Shippin
   const keys = await loadPublicKeys(join(state_dir, 'keys'));
   const folder = await mkdtemp(join(tmpdir(), 'ship-'));
   try {
-    const layout = buildLayout(prefix, findLogId(keys));
+    const layout = buildLayout(prefix, requireLogId(keys));
     await shipDescription(options, layout, keys, folder);
     const round = waiting.slice(0, ROUND_FILES_MAX);
     for (const file of round) {
@@ -80,12 +81,10 @@ async function listWaiting(journalDir: string): Promise<readonly WaitingFile[]> 
   return waiting;
 }
 
-/** Returns the ID of a log: that of the first key, which all later ones descend from. */
-export function findLogId(keys: readonly PublicKeyRecord[]): string {
-  const [root] = keys
-    .filter(({ endorsed_by }) => endorsed_by === null)
-    .toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
-  if (root !== undefined) return root.key_id;
+/** @throws ShippingFailure `shipping_missing` without a public key */
+function requireLogId(keys: readonly PublicKeyRecord[]): string {
+  const logId = findLogId(keys);
+  if (logId !== null) return logId;
   throw new ShippingFailure(
     'shipping_missing',
     'The state folder has no public key, so the log cannot be shipped. Put `keys` back from a backup.',

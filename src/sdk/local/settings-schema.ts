@@ -5,7 +5,7 @@ export const localSettingsSchema = {
   type: 'object',
   additionalProperties: false,
   required: ["version","policy","policies","paths","tenants","secret_detection","pii_protection","injection_detection","command_detection","detection","plugins","scan","redaction","state_dir"],
-  'x-ignored': ["server","classifiers","auth","metrics","audit","sessions","flow","storage","cluster","approvals","memory","secrets","capability_tokens","alerts","proxy","mcp","cost","intelligence","dashboard","telemetry","log"],
+  'x-ignored': ["server","classifiers","auth","metrics","audit","sessions","flow","storage","approvals","memory","cluster","secrets","capability_tokens","alerts","proxy","mcp","cost","intelligence","dashboard","telemetry","log_export","log"],
   properties: {
     version: {"type":"string","const":"v1alpha1","default":"v1alpha1"},
     policy: {"type":"object","default":{},"additionalProperties":false,"required":["default_action","builtin_rules"],"properties":{"default_action":{"type":"string","enum":["allow","flag","redact","require_approval","block"],"default":"block"},"builtin_rules":{"type":"boolean","default":true},"undeclared_tools":{"type":"string","enum":["allow","block"]},"unknown_agents":{"type":"string","enum":["allow","block"]}}},

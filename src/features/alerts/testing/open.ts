@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Store } from '../../../platform/store/index.ts';
-import { openIndex } from '../../../runtime/audit/open-index.ts';
 import { openIndexer } from '../../../runtime/audit/indexer.ts';
+import { openIndex } from '../../../runtime/audit/open-index.ts';
 import type { ShortenedChain } from '../../../runtime/audit/shortened-chains.ts';
 import { makeAuditLog, START_MS, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
