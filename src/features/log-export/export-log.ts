@@ -54,14 +54,21 @@ export async function exportNewEvents(log: LogExport, positions: ExportPositions
   let exported = 0;
   let refused = 0;
   for (const writer of await listWriters(journalDir)) {
-    for await (const block of readChain(join(journalDir, writer), positions.get(writer) ?? FROM_START)) {
+    for await (const block of readChain(
+      join(journalDir, writer),
+      positions.chains.get(writer) ?? FROM_START,
+    )) {
       const events = block.records.flatMap(({ record }) =>
-        record.kind === 'event' && isWanted(record, log.filter) ? [record] : [],
+        record.kind === 'event' &&
+        Date.parse(record.event.timestamp) >= positions.since_ms &&
+        isWanted(record, log.filter)
+          ? [record]
+          : [],
       );
       const lost = await sendEvents(log, events);
       exported += events.length - lost;
       refused += lost;
-      positions.set(writer, block.position);
+      positions.chains.set(writer, block.position);
       savePositions(log.state_dir, positions);
       batches += 1;
       if (batches === ROUND_BATCHES_MAX) return { exported, refused, has_more: true };

@@ -23,7 +23,7 @@ export function openLogExport({ config, log, started_ms }: BackgroundParts): Fea
 
   async function run(): Promise<boolean> {
     try {
-      positions ??= await readPositions(config.state_dir);
+      positions ??= await readPositions(config.state_dir, started_ms);
       const found = await exportNewEvents(await describeExport(), positions);
       counts.exported += found.exported;
       counts.refused += found.refused;
