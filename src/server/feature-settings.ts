@@ -1,3 +1,4 @@
+import { accountsSection } from '../features/accounts/settings.ts';
 import { intelligenceSection } from '../features/advisors/settings.ts';
 import { alertsSection } from '../features/alerts/settings.ts';
 import { approvalsSection } from '../features/approvals/settings.ts';
@@ -9,6 +10,7 @@ import type { AnyConfigSection } from '../runtime/config/sections.ts';
 
 /** The sections of `service.yaml` that features have. Those after one section of the spine are in the order of the reference. */
 export const featureSettings: readonly AnyConfigSection[] = [
+  accountsSection,
   approvalsSection,
   memorySection,
   capabilityTokensSection,

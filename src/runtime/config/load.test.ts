@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { costSection } from '../../features/costs/settings.ts';
-import { loadConfig } from '../../server/load-config.ts';
+import { configSchema, loadConfig } from '../../server/load-config.ts';
 import type { ConfigRequest, ConfigResult } from '../policies/load-config.ts';
 import { parseConfigValue } from './parse-config-value.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { formatProblem } from './problem-text.ts';
-import { authSchema } from './schema-auth.ts';
 import { proxySchema } from './schema-proxy.ts';
 
 let dir = '';
@@ -402,7 +401,7 @@ test('without a file the defaults hold', async () => {
       ...{ findings_max: 10_000, file_roots: [] },
     },
     redaction: { typed: false, mode: 'mask' },
-    auth: parseConfigValue({}, authSchema, { env: {}, secrets: new Map() }).value,
+    auth: parseConfigValue({}, configSchema.properties.auth!, { env: {}, secrets: new Map() }).value,
     metrics: { enabled: true, endpoint: '/v1/metrics', public: false },
     audit: {
       enabled: true,

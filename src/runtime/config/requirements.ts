@@ -1,14 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { isIP } from 'node:net';
-import { parseDurationMs } from '../../core/policy/compile/duration.ts';
-import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import { isLinkLocalHost, isSecureAddress } from './address-checks.ts';
 import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 import { checkMcpRequirements } from './requirements-mcp.ts';
 import { checkProxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
 import type { AnyConfigSection } from './sections.ts';
-import { isLinkLocalHost } from './webhook-address.ts';
 
 /** Checks the constraints between keys that the schema cannot express. Messages are predicates of sentences. */
 export function checkRequirements(config: Config, sections: readonly AnyConfigSection[]): ValueProblem[] {
@@ -24,7 +22,7 @@ export function checkRequirements(config: Config, sections: readonly AnyConfigSe
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
     ...checkDashboardUsers(config),
-    ...checkSignIn(config),
+    ...checkPublicUrl(config),
     ...sections.flatMap(({ name, findProblems }) =>
       (findProblems?.(config[name], config) ?? []).map(({ steps, message }) =>
         buildProblem([name, ...steps], message),
@@ -101,37 +99,10 @@ function checkDashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
   );
 }
 
-const DAY_MS = 86_400_000;
-
-/** Checks the settings of sign-in. Passwords and cookies cross a network only under TLS. */
-function checkSignIn({ server: { public_url }, auth }: Config): ValueProblem[] {
-  const { idle_timeout, absolute_timeout } = auth.session;
-  return [
-    public_url === null || isSecureAddress(public_url)
-      ? null
-      : buildProblem(['server', 'public_url'], 'must begin with `https://`'),
-    parseDurationMs(absolute_timeout) <= 30 * DAY_MS
-      ? null
-      : buildProblem(['auth', 'session', 'absolute_timeout'], 'must be at most `30d`'),
-    parseDurationMs(idle_timeout) <= parseDurationMs(absolute_timeout)
-      ? null
-      : buildProblem(['auth', 'session', 'idle_timeout'], 'is longer than `absolute_timeout`'),
-    parseDurationMs(auth.sign_in.link_ttl) <= 7 * DAY_MS
-      ? null
-      : buildProblem(['auth', 'sign_in', 'link_ttl'], 'must be at most `7d`'),
-    auth.oidc === null || isSecureAddress(auth.oidc.issuer)
-      ? null
-      : buildProblem(['auth', 'oidc', 'issuer'], 'must begin with `https://`'),
-    auth.oidc === null || auth.oidc.scopes.includes('openid')
-      ? null
-      : buildProblem(['auth', 'oidc', 'scopes'], 'must contain `openid`'),
-  ].filter((one) => one !== null);
-}
-
-function isSecureAddress(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || isLoopbackHost(hostname);
+/** Checks the console's address. Passwords and cookies cross a network only under TLS. */
+function checkPublicUrl({ server: { public_url } }: Config): ValueProblem[] {
+  if (public_url === null || isSecureAddress(public_url)) return [];
+  return [buildProblem(['server', 'public_url'], 'must begin with `https://`')];
 }
 
 /** Checks the URL of the store, because special characters in a password can break it. */

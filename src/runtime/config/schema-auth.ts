@@ -2,7 +2,6 @@ import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { AGENT_TIERS } from '../../core/types/principal.ts';
 import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { PERMISSIONS } from './permissions.ts';
-import { oidcSchema, sessionSchema, signInSchema } from './schema-sign-in.ts';
 
 /** Asymmetric algorithms only: with HMAC, a verifier could also issue tokens. */
 export const JWT_ALGORITHMS = [
@@ -166,9 +165,6 @@ export const authSchema = buildSection(
       ),
       { default: null },
     ),
-    oidc: oidcSchema,
-    session: sessionSchema,
-    sign_in: signInSchema,
   },
   { description: 'Authentication of callers.', default: {} },
 );

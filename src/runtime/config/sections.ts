@@ -1,4 +1,4 @@
-import type { Schema, SchemaMembers } from '../../core/schema.ts';
+import type { Schema } from '../../core/schema.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
@@ -13,8 +13,11 @@ export type CredentialAddress = readonly [boolean, string | undefined, readonly 
 /** A section of `service.yaml` that belongs to a feature. Steps in its results begin below the section. */
 export interface ConfigSection<Name extends SectionName, Settings = FeatureSections[Name]> {
   readonly name: Name;
-  /** The section of the spine that it follows in the reference. */
-  readonly after: keyof typeof spineSchema.properties;
+  /**
+   * The section of the spine that it follows in the reference. Without it, its keys are added to the section of the spine
+   * that has its name.
+   */
+  readonly after?: keyof typeof spineSchema.properties;
   readonly schema: Schema<Settings>;
   /** No decision uses its credentials, so a caller that only decides does not read them. */
   readonly is_unused_by_decisions?: true;
@@ -46,12 +49,25 @@ export function defineConfigSection<Name extends SectionName>(
 /** The schema of `service.yaml`, with its sections. */
 export type WholeConfigSchema = ConfigSchema & Required<Pick<ConfigSchema, 'properties'>>;
 
-/** Returns the schema of the whole of `service.yaml`: the spine, and each feature's section after its place in it. */
+/** Returns the schema of the whole of `service.yaml`: the spine, with each feature's section or keys at their place. */
 export function buildConfigSchema(sections: readonly AnyConfigSection[]): WholeConfigSchema {
   const { properties, ...rest } = spineSchema;
-  const members = Object.entries<SchemaMembers[string]>(properties).flatMap(([name, schema]) => [
-    [name, schema] as const,
+  const members = Object.entries<ConfigSchema>(properties).flatMap(([name, schema]) => [
+    [
+      name,
+      addKeys(
+        schema,
+        sections.filter((each) => each.after === undefined && each.name === name),
+      ),
+    ] as const,
     ...sections.filter(({ after }) => after === name).map((each) => [each.name, each.schema] as const),
   ]);
   return { ...rest, properties: Object.fromEntries(members) };
+}
+
+/** Adds keys, all of which have a default, to a section of the spine. */
+function addKeys(schema: ConfigSchema, additions: readonly AnyConfigSection[]): ConfigSchema {
+  if (additions.length === 0) return schema;
+  const own: readonly ConfigSchema[] = [schema, ...additions.map((each) => each.schema)];
+  return { ...schema, properties: Object.assign({}, ...own.map(({ properties }) => properties)) };
 }

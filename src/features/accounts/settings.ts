@@ -1,13 +1,26 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 
+import type { Static } from 'typebox';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { durationSchema, nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
-import { ROLES } from './permissions.ts';
+import { isSecureAddress } from '../../runtime/config/address-checks.ts';
+import type { ValueProblem } from '../../runtime/config/parse-config-value.ts';
+import { ROLES } from '../../runtime/config/permissions.ts';
+import { defineConfigSection } from '../../runtime/config/sections.ts';
+
+type SignInSettings = Static<typeof accountsSchema>;
+
+declare module '../../runtime/config/schema.ts' {
+  interface FeatureSections {
+    readonly auth: SignInSettings;
+  }
+}
 
 const claim = Type.String({ minLength: 1, maxLength: 256 });
 
 /** `auth.session`: the sessions of people who signed in. */
-export const sessionSchema = buildSection(
+const sessionSchema = buildSection(
   {
     idle_timeout: {
       ...durationSchema,
@@ -24,7 +37,7 @@ export const sessionSchema = buildSection(
 );
 
 /** `auth.sign_in`: the limits of attempts to sign in. */
-export const signInSchema = buildSection(
+const signInSchema = buildSection(
   {
     attempts_per_account_max: Type.Integer({
       minimum: 1,
@@ -68,7 +81,7 @@ export const signInSchema = buildSection(
 );
 
 /** `auth.oidc`: sign-in at an OpenID provider. */
-export const oidcSchema = Type.Nullable(
+const oidcSchema = Type.Nullable(
   buildSection(
     {
       issuer: { ...urlSchema, description: 'The issuer; its discovery document gives all other addresses.' },
@@ -133,3 +146,31 @@ export const oidcSchema = Type.Nullable(
   ),
   { default: null },
 );
+
+const accountsSchema = buildSection({
+  oidc: oidcSchema,
+  session: sessionSchema,
+  sign_in: signInSchema,
+});
+
+const DAY_MS = 86_400_000;
+
+function findSignInProblems({ oidc, session, sign_in }: SignInSettings): readonly ValueProblem[] {
+  const idleMs = parseDurationMs(session.idle_timeout);
+  const absoluteMs = parseDurationMs(session.absolute_timeout);
+  const problems: readonly (readonly [boolean, readonly string[], string])[] = [
+    [absoluteMs > 30 * DAY_MS, ['session', 'absolute_timeout'], 'must be at most `30d`'],
+    [idleMs > absoluteMs, ['session', 'idle_timeout'], 'is longer than `absolute_timeout`'],
+    [parseDurationMs(sign_in.link_ttl) > 7 * DAY_MS, ['sign_in', 'link_ttl'], 'must be at most `7d`'],
+    [oidc !== null && !isSecureAddress(oidc.issuer), ['oidc', 'issuer'], 'must begin with `https://`'],
+    [oidc?.scopes.includes('openid') === false, ['oidc', 'scopes'], 'must contain `openid`'],
+  ];
+  return problems.filter(([isWrong]) => isWrong).map(([, steps, message]) => ({ steps, message }));
+}
+
+/** The keys of `auth` for people who sign in. */
+export const accountsSection = defineConfigSection({
+  name: 'auth',
+  schema: accountsSchema,
+  findProblems: findSignInProblems,
+});

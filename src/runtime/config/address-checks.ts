@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 
@@ -21,4 +22,11 @@ export function checkWebhookAddress(
 /** Returns whether the host of a URL is a link-local IP address. */
 export function isLinkLocalHost(host: string): boolean {
   return /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(host);
+}
+
+/** Returns whether a URL is encrypted, or leads to this machine. */
+export function isSecureAddress(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
