@@ -1,29 +1,19 @@
+import { DECIMAL_DIGITS_MAX, writeOutDecimal } from '../text/plain-decimal.ts';
 import type { Piece } from './pieces.ts';
 
 /** The one number notation: digits, or groups of three with commas, then a fraction and an exponent. */
 const NUMBER = /^([+-]?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Longer numbers are compared as text alone. */
-const DIGITS_MAX = 40;
-
 /**
  * Returns a number in plain digits, without leading or trailing zeros: `1,000.00` and `1e3` become `1000`. Returns
- * `null` for any other notation.
+ * `null` for any other notation, and for longer numbers, which are compared as text alone.
  */
 export function normalizeNumber(text: string): string | null {
-  if (text.length > 2 * DIGITS_MAX) return null;
+  if (text.length > 2 * DECIMAL_DIGITS_MAX) return null;
   const [found, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (found === undefined) return null;
-  const shift = Number(exponent);
-  const digits = `${whole.replaceAll(',', '')}${fraction}`;
-  if (digits.length > DIGITS_MAX || Math.abs(shift) > DIGITS_MAX) return null;
-  const point = digits.length - fraction.length + shift;
-  const padded = point > 0 ? digits.padEnd(point, '0') : `${'0'.repeat(1 - point)}${digits}`;
-  const split = Math.max(point, 1);
-  const before = padded.slice(0, split).replace(/^0+(?=\d)/, '');
-  const after = padded.slice(split).replace(/0+$/, '');
-  const plain = after === '' ? before : `${before}.${after}`;
-  return sign === '-' && plain !== '0' ? `-${plain}` : plain;
+  const plain = writeOutDecimal(whole.replaceAll(',', ''), fraction, Number(exponent));
+  return plain !== null && sign === '-' && plain !== '0' ? `-${plain}` : plain;
 }
 
 /** Returns whether a plain number has fewer than three digits. */

@@ -1,3 +1,4 @@
+import { writeOutDecimal } from '../text/plain-decimal.ts';
 import type { Content, Finding, Json } from '../types/index.ts';
 import type { JsonNode, JsonSource } from '../types/json.ts';
 
@@ -191,25 +192,15 @@ function buildNodeTree({ text }: JsonSource): Tree<JsonNode> {
   };
 }
 
-/** The maximum number of digits of a number with a fraction or an exponent when it is written out. */
-const DIGITS_MAX = 40;
-
 /**
  * Returns a number as a program prints it that keeps all digits: `4.1e3` becomes `4100`, and `1234567890123456789`
- * stays. A number that would need more than `DIGITS_MAX` digits is written as JSON writes the double.
+ * stays. A number that would need more than `DECIMAL_DIGITS_MAX` digits is written as JSON writes the double.
  */
 function formatNumber(written: string): string {
   if (/^-?\d+$/.test(written)) return written;
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(written)!;
-  const shift = Number(exponent);
-  const digits = `${whole}${fraction}`;
-  const point = whole!.length + shift;
-  if (Math.abs(shift) > DIGITS_MAX || digits.length > DIGITS_MAX) return String(Number(written));
-  const padded = point > 0 ? digits.padEnd(point, '0') : digits.padStart(digits.length - point + 1, '0');
-  const split = Math.max(point, 1);
-  const digitsAfter = padded.slice(split).replace(/0+$/, '');
-  const before = padded.slice(0, split).replace(/^0+(?=\d)/, '');
-  return `${sign}${before}${digitsAfter === '' ? '' : `.${digitsAfter}`}`;
+  const plain = writeOutDecimal(whole!, fraction, Number(exponent));
+  return plain === null ? String(Number(written)) : `${sign}${plain}`;
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

@@ -65,6 +65,7 @@ test('checks are read from the payload, and an error quotes nothing of it', () =
     [event(call), { tool: '', args: {} }, /has no name as its tool/],
     [event(call), { tool: ' \t', args: {} }, /has no name/],
     [event(call), { tool: 'a\nb', args: {} }, /has no name/],
+    [event(call), { tool: 'a\u2028b', args: {} }, /has no name/],
     [event(call), { tool: 'x'.repeat(257), args: {} }, /has no name/],
     [event(call), { tool: ['t'], args: {} }, /has no name/],
     [
@@ -98,7 +99,7 @@ test('checks are read from the payload, and an error quotes nothing of it', () =
     if (expected instanceof RegExp) assert.match(read.ok ? 'read' : read.why, expected);
     else assert.deepEqual(read, { ok: true, value: expected });
   }
-  assert.equal(rows.length, 18);
+  assert.equal(rows.length, 19);
 });
 
 test('the event and whom it is about are read', () => {

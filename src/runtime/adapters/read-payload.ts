@@ -1,6 +1,7 @@
 import { parseJsonContent } from '../../core/json/source.ts';
 import { getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
+import { isName } from '../access/names.ts';
 import { buildPlaceLookup, fillTemplate } from './template.ts';
 import {
   type AdapterProtocol,
@@ -23,7 +24,6 @@ export type PayloadResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly why: string };
 
-const NAME_UNITS_MAX = 256;
 /** The limit of checks in one payload. */
 const CHECKS_MAX = 100;
 
@@ -115,15 +115,6 @@ function getName(template: string, root: Json, what: string): PayloadResult<stri
   const { value, missing } = fillTemplate(template, buildPlaceLookup(root));
   if (missing.length > 0) return buildLackingResult(missing);
   return isName(value) ? { ok: true, value } : buildFailedResult(`has no name as its ${what}`);
-}
-
-function isName(value: Json): value is string {
-  return (
-    typeof value === 'string' &&
-    value.trim() !== '' &&
-    value.length <= NAME_UNITS_MAX &&
-    !/[\p{Cc}\p{Cs}]/u.test(value)
-  );
 }
 
 function buildLackingResult([place = '']: readonly string[]): { readonly ok: false; readonly why: string } {
