@@ -164,6 +164,9 @@ test('the program lacks only the commands of removed features', () => {
 
 /** Gateways, other features or `entry/cli/commands` name the other features' members and operations. */
 const WITHOUT_COMMANDS = [
+  'alerts',
+  'costs',
+  'policy-versions',
   'accounts',
   'agent-blocks',
   'allowlist',

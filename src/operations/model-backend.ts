@@ -87,7 +87,7 @@ export interface ModelSettings {
   readonly budget: { readonly answer_tokens_max: number };
 }
 
-/** A model that may never be asked. The code that calls it is loaded with the first call. */
+/** A model that may never be called. The code that calls it is loaded with the first call. */
 export interface LazyModel {
   /** Opens the model on the first call. Rejects with a `ModelFailure` `no_backend` if the key is missing. */
   readonly open: () => Promise<ModelBackend>;
