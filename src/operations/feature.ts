@@ -35,7 +35,7 @@ export interface FeatureParts {
 }
 
 /** The enforcement ports that features implement. */
-export type FeaturePorts = Pick<EnforcementPorts, 'resolveApproval' | 'checkTask'>;
+export type FeaturePorts = Pick<EnforcementPorts, 'resolveApproval' | 'checkTask' | 'findTaskCostLimits'>;
 
 /** A feature in one process that answers operations. */
 export interface OpenFeature {

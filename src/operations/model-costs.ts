@@ -1,4 +1,5 @@
 import type { WireUsage } from '../core/wire/wire-format.ts';
+import type { TaskCostLimit, TaskHolder } from '../runtime/enforcement/task.ts';
 
 /** The caller that a charge belongs to. */
 export interface Spender {
@@ -22,6 +23,8 @@ export interface SpendRequest extends Spender {
   readonly now_ms: number;
   /** The caller in the audit event; default `unknown`. */
   readonly caller_id?: string;
+  /** The task that the call names; absent if it names none. */
+  readonly task?: TaskHolder;
 }
 
 /** A reserved amount until the cost is known. It is free of store access if no budget applies. */
@@ -46,15 +49,16 @@ export interface Cost {
   readonly is_assumed: boolean;
 }
 
-/** A budget blocks the call. The audit event is already recorded. */
+/** A budget or a task blocks the call. The audit event is already recorded. */
 export interface BudgetDenial {
   readonly over: true;
   /**
    * `exhausted`: the limit is reached. `exceeds_remaining`: the call may cost more than remains. `unknown_model`: the
-   * model has no price and `cost.unknown_models` is `refuse`; no budget is involved.
+   * model has no price and `cost.unknown_models` is `refuse`; no budget is involved. `task`: the task that the call
+   * names is not its own, or has ended.
    */
-  readonly cause: 'exhausted' | 'exceeds_remaining' | 'unknown_model';
-  /** The budget's name; `unknown_models` for the cause `unknown_model`. */
+  readonly cause: 'exhausted' | 'exceeds_remaining' | 'unknown_model' | 'task';
+  /** The budget's name; `unknown_models` for the cause `unknown_model`, and `task` for a task. */
   readonly budget: string;
   /** One sentence with the budget, its limit and when it resets. */
   readonly reason: string;
@@ -75,6 +79,10 @@ export interface ModelCosts extends Budgets {
   readonly counts_usage: boolean;
   /** Returns US dollars per million tokens for three quarters input; `null` without a known price. */
   readonly getBlendedPrice: (provider: string, model: string) => number | null;
+  /** Returns what the model calls of tasks have cost, by task; those without calls are left out. @throws StoreFailure */
+  readonly readTaskCosts: (
+    tasks: readonly Pick<TaskCostLimit, 'task_id' | 'created_ms'>[],
+  ) => Promise<ReadonlyMap<string, number>>;
 }
 
 const FREE: Cost = { micro_usd: 0, is_assumed: true };
@@ -83,7 +91,11 @@ const FREE: Cost = { micro_usd: 0, is_assumed: true };
 export function openFreeModelCosts(): ModelCosts {
   return {
     counts_usage: false,
-    reserve: async () => ({ settle: async () => FREE, computeCost: () => FREE }),
+    reserve: async ({ task }) => {
+      if (task !== undefined) throw new Error('This service cannot count what a task costs.');
+      return { settle: async () => FREE, computeCost: () => FREE };
+    },
     getBlendedPrice: () => null,
+    readTaskCosts: async () => new Map(),
   };
 }

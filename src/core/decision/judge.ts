@@ -1,6 +1,6 @@
 import { detect } from '../detect/detect.ts';
 import { collectToolFactsOnDemand } from '../detect/lazy.ts';
-import { checkFlowOnDemand, computeValuesChangeOnDemand } from '../flow/lazy.ts';
+import { checkFlowOnDemand, computeValuesChangeOnDemand, hasForeignValueOnDemand } from '../flow/lazy.ts';
 import type { FlowCheck } from '../flow/sinks.ts';
 import { usesSources, usesValues } from '../flow/uses-values.ts';
 import { memoize } from '../memoize.ts';
@@ -181,17 +181,18 @@ type LeftScan = CrossingScan & Required<Pick<CrossingScan, 'contract' | 'strippi
 
 /** Judges a crossing whose content was scanned. Unlike `judge`, it throws on a fault. */
 export function judgeScan(
-  crossing: Crossing,
+  given: Crossing,
   policy: Policy,
   {
     findings: found,
     coverage: scanned,
-    contract = findContract(crossing, policy),
+    contract = findContract(given, policy),
     stripping = null,
   }: CrossingScan,
   computeFingerprint: Fingerprinter | null,
   conditions: ConditionEvaluator | null = null,
 ): Verdict {
+  const crossing = checkTaskSources(given);
   const personal = dropIdentityFindings(found, crossing);
   const { findings: counted, allowlisted_findings } = applyAllowlist(
     crossing,
@@ -217,6 +218,21 @@ function checkOrigins(crossing: Crossing, contract: ContractMatch): FlowCheck | 
   if (contract === null || contract === 'undeclared' || crossing.phase !== 'request') return null;
   const { flow } = contract;
   return flow === undefined ? null : checkFlowOnDemand(crossing, { ...contract, flow });
+}
+
+/** Refuses a call for its task if a value in it comes from another source than those that the task lists. */
+function checkTaskSources(crossing: Crossing): Crossing {
+  const { task, phase, content, values_seen: seen } = crossing;
+  if (task?.is_source === undefined || task.refusal !== null || phase !== 'request') return crossing;
+  const reason =
+    seen === undefined
+      ? 'The task lists sources, and this session does not keep where values come from: no contract has `flow`.'
+      : hasForeignValueOnDemand(content, seen)
+        ? 'A value in the call comes from a result that is no source of the task.'
+        : null;
+  return reason === null
+    ? crossing
+    : { ...crossing, task: { ...task, refusal: { rule: 'task.sources', reason } } };
 }
 
 /** Returns the values that a passed crossing adds to its session; `null` if no active rule reads them. */

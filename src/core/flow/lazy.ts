@@ -3,6 +3,7 @@
  * when one of its functions is first called (scripts/build/lazy-modules.ts).
  */
 import type {
+  Content,
   Crossing,
   FlowTerms,
   Label,
@@ -14,6 +15,7 @@ import type {
 import type { JsonNode } from '../types/json.ts';
 import { listOrigins } from './origins.ts';
 import { checkFlow, type FlowCheck } from './sinks.ts';
+import { hasForeignValue } from './task-sources.ts';
 import { computeValuesChange } from './values-change.ts';
 
 /** Calls `checkFlow` (sinks.ts). */
@@ -40,4 +42,9 @@ export function listOriginsOnDemand(
   seen: ValuesSeen,
 ): readonly Label[] {
   return listOrigins(argument, seen);
+}
+
+/** Calls `hasForeignValue` (task-sources.ts). */
+export function hasForeignValueOnDemand(content: Content, seen: ValuesSeen): boolean {
+  return hasForeignValue(content, seen);
 }

@@ -16,8 +16,8 @@ export interface ValueLabels {
 }
 
 /** Parts per value that are searched for, at most. */
-const PIECES_MAX = 256;
-const SHINGLES_MAX = 256;
+export const PIECES_MAX = 256;
+export const SHINGLES_MAX = 256;
 
 /**
  * Returns a value's labels. A label that permits needs the exact characters, or for a number the same number. An

@@ -229,9 +229,12 @@ function addTrusted(draft: ChangeDraft, text: string, kind: JsonLeaf['kind'] | n
 const SOURCE_ATOMS_MAX = 64;
 
 function addSource(draft: ChangeDraft, text: string): void {
+  const { hashValue } = draft.seen;
   const { exact, numbers } = findSourceAtoms(text, SOURCE_ATOMS_MAX);
   for (const value of exact) addValue(draft, 'exact', value, USER_SOURCE);
   for (const value of numbers) addValue(draft, 'number', value, USER_SOURCE);
+  for (const { hash } of findShingles(text, hashValue, VALUE_QUOTAS.shingle + 1))
+    addEntry(draft, 'shingle', hash, USER_SOURCE);
 }
 
 interface TrustedLeaf {
@@ -395,7 +398,7 @@ const CALL_VALUES_MAX = 1_024;
  */
 function addCall(
   draft: ChangeDraft,
-  { content, tool }: Crossing,
+  { content, tool, task }: Crossing,
   contract: ToolContract | null,
   limits: ScanLimits,
 ): void {
@@ -432,8 +435,12 @@ function addCall(
     });
   if (contract !== null && listGivenLabels(contract).some(isPermitting))
     for (const joined of joinPairs(written)) addMark(joined);
-  if (draft.keeps_sources)
-    addValue(draft, 'shingle', buildCallMark(tool), count > 0 && named === count ? USER_SOURCE : mark);
+  const callMark = seen.hashValue('shingle', buildCallMark(tool));
+  // A call without a task, too, ends what earlier calls made a source.
+  if (draft.keeps_sources || task?.is_source !== undefined || seen.findLabels(callMark).length > 0) {
+    const isSource = task?.is_source === true || (count > 0 && named === count);
+    addEntry(draft, 'shingle', callMark, isSource ? USER_SOURCE : mark);
+  }
   if (count <= CALL_VALUES_MAX) return;
   if (contract?.writes !== undefined) draft.end.add(contract.writes);
   // The other values could not be recognised in a result, so that no more values may become trusted.
@@ -450,9 +457,12 @@ function buildCallMark(tool: string | null): string {
   return `call ${tool ?? ''}`;
 }
 
-/** Returns whether the person named, with the exact words, each argument in all calls to a tool in this session. */
-function isNamedSource({ seen, keeps_sources }: ChangeDraft, tool: string | null): boolean {
-  if (!keeps_sources || seen.full.includes('shingle')) return false;
+/**
+ * Returns whether the person named, with the exact words, each argument in all calls to a tool in this session, or the
+ * task lists them.
+ */
+function isNamedSource({ seen }: ChangeDraft, tool: string | null): boolean {
+  if (seen.full.includes('shingle')) return false;
   const marks = seen.findLabels(seen.hashValue('shingle', buildCallMark(tool)));
   return marks.length > 0 && marks.every(({ label }) => label === USER_SOURCE);
 }

@@ -61,6 +61,10 @@ export interface Crossing {
     readonly refusal: { readonly rule: string; readonly reason: string } | null;
     /** Arguments whose values the person or the program that created the task has listed. */
     readonly listed_arguments?: readonly string[];
+    /**
+     * Set if the task lists the results whose values strangers may have written: whether this call's result is one.
+     */
+    readonly is_source?: boolean;
   };
   /** Set if the content is written to an agent's memory (phase `request`) or read from it (phase `response`). */
   readonly memory?: MemoryUse;

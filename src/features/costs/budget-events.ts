@@ -53,7 +53,8 @@ export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEv
     recordRefusal: async (refusing, spendRequest) => {
       onBudgetNotice?.({ budget: refusing.budget, kind: 'refusal', tenant_id: spendRequest.tenant_id });
       const eventId = await record((about) => buildRefusalEvent(refusing, about), spendRequest);
-      return { over: true, ...refusing, event_id: eventId };
+      const { rule: _rule, ...refusal } = refusing;
+      return { over: true, ...refusal, event_id: eventId };
     },
     recordThreshold: async (crossed, spendRequest) => {
       const { window, level } = crossed;

@@ -13,7 +13,10 @@ export interface BudgetEventContext {
 }
 
 /** A refusal before it is recorded in the audit log. */
-export type BudgetRefusal = Omit<BudgetDenial, 'over' | 'event_id'>;
+export interface BudgetRefusal extends Omit<BudgetDenial, 'over' | 'event_id'> {
+  /** The rule's name in the event: `budget.daily`. */
+  readonly rule: string;
+}
 
 /** Builds the refusal of a call that may cost `requested` against a budget. */
 export function buildRefusal(refused: WindowRefusal, requested: Amount): BudgetRefusal {
@@ -21,6 +24,7 @@ export function buildRefusal(refused: WindowRefusal, requested: Amount): BudgetR
   return {
     cause,
     budget: window.share.budget.name,
+    rule: window.share.budget.rule,
     reason: buildReason(refused, requested),
     resets_at_ms: window.resets_at_ms,
   };
@@ -28,18 +32,19 @@ export function buildRefusal(refused: WindowRefusal, requested: Amount): BudgetR
 
 function buildReason({ window, cause, used }: WindowRefusal, requested: Amount): string {
   const { budget } = window.share;
-  const name = `The budget \`${budget.name}\``;
+  const { label } = budget;
   const again = window.resets_at_ms === null ? '' : `; ${describeReset(budget, window.resets_at_ms)}`;
   const limits = formatLimits(budget, used);
-  if (cause === 'exhausted') return `${name} is used up: ${limits.used} are spent or reserved${again}.`;
+  if (cause === 'exhausted') return `${label} is used up: ${limits.used} are spent or reserved${again}.`;
   const may = formatLimits(budget, requested).amount;
-  return `${name} has ${limits.left} left, and this call may cost ${may}: request fewer tokens${again}.`;
+  return `${label} has ${limits.left} left, and this call may cost ${may}: request fewer tokens${again}.`;
 }
 
 /** The refusal of a call to a model without a known price, if `cost.unknown_models` is `refuse`. */
 export const UNKNOWN_MODEL_REFUSAL: BudgetRefusal = {
   cause: 'unknown_model',
   budget: 'unknown_models',
+  rule: 'budget.unknown_models',
   reason: 'The model has no price, and calls to such models are refused. Give it a price in `cost.prices`.',
   resets_at_ms: null,
 };
@@ -78,7 +83,7 @@ export function formatUsd(microUsd: number): string {
 
 /** Builds the audit event of a call that a budget refused. */
 export function buildRefusalEvent(over: BudgetRefusal, about: BudgetEventContext): AuditEvent {
-  return buildBudgetEvent(over.budget, 'block', over.reason, 'budget', { budget_cause: over.cause }, about);
+  return buildBudgetEvent(over.rule, 'block', over.reason, 'budget', { budget_cause: over.cause }, about);
 }
 
 /** Builds the audit event of a budget that is nearly or fully used. */
@@ -88,9 +93,9 @@ export function buildThresholdEvent(
 ): AuditEvent {
   const { budget, scope } = window.share;
   const word = level === 2 ? 'used up' : 'nearly used up';
-  const reason = `The budget \`${budget.name}\` is ${word}: ${formatLimits(budget, used).used} are spent.`;
+  const reason = `${budget.label} is ${word}: ${formatLimits(budget, used).used} are spent.`;
   return buildBudgetEvent(
-    budget.name,
+    budget.rule,
     'flag',
     reason,
     level === 2 ? 'budget_reached' : 'budget_warning',
@@ -112,7 +117,7 @@ export function buildThresholdEvent(
 }
 
 function buildBudgetEvent(
-  budget: string,
+  rule: string,
   action: 'block' | 'flag',
   reason: string,
   phase: string,
@@ -130,7 +135,7 @@ function buildBudgetEvent(
     about: { tenant_id: ask.tenant_id, agent_id: ask.agent_id, session_id: ask.session_id },
     metadata: { ...metadata, ...(ask.model !== null && { model: ask.model.slice(0, MODEL_MAX) }) },
   });
-  const named = { ...event, action, policy_name: `budget.${budget}` };
+  const named = { ...event, action, policy_name: rule };
   return { ...named, context_hash: hashContext(named) };
 }
 

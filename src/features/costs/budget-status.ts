@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
 import { findThresholdLevel, sumWindowUsage } from './ledger.ts';
+import { TASK_PERIOD } from './task-budgets.ts';
 import type { BudgetStatus } from './types.ts';
 import { type Budget, type BudgetShare, type BudgetWindow, computeBudgetWindow } from './windows.ts';
 
@@ -40,6 +41,7 @@ export async function listBudgetStatuses(
   let query = db
     .selectFrom('budget_windows')
     .selectAll()
+    .where('period', '!=', TASK_PERIOD)
     .where(({ or, eb }) => or([eb('ends_ms', 'is', null), eb('ends_ms', '>', nowMs)]));
   if (tenantIds !== '*') query = query.where('tenant_id', 'in', ['', ...tenantIds]);
   const found = await query.orderBy('changed_ms', 'desc').limit(ROWS_MAX).execute();

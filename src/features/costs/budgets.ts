@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { describeStoreFault } from '../../platform/store/lazy.ts';
 import type { Config } from '../../runtime/config/index.ts';
+import { type FindTaskCostLimits, refuseTaskCosts } from '../../runtime/enforcement/task.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { openBatchQueue } from './batch-queue.ts';
 import { type BudgetEvents, openBudgetEvents } from './budget-events.ts';
@@ -30,6 +31,7 @@ import {
 } from './prices.ts';
 import { readSpending } from './spending.ts';
 import { openSpendingBuffer } from './spending-buffer.ts';
+import { buildTaskRefusal, buildTaskShare, readTaskCosts } from './task-budgets.ts';
 import type { BudgetNotice, ChargedCall, Costs, Price, SpendingRow } from './types.ts';
 import {
   type Budget,
@@ -44,7 +46,10 @@ import {
 export interface BudgetParts {
   readonly settings: Config['cost'];
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<EnforcementPorts, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
+  readonly ports: () => Pick<
+    EnforcementPorts,
+    'policy' | 'now_ms' | 'new_event_id' | 'record' | 'findTaskCostLimits'
+  >;
   readonly log: Pick<Log, 'error'>;
   /** Returns the models that an alias or a route stands for, first choice first; by default the model itself. */
   readonly resolveModels?: (model: string | null) => readonly string[];
@@ -90,6 +95,7 @@ export function openBudgets(parts: BudgetParts): Costs {
       const { price, is_assumed } = context.findPrice(provider, [model]);
       return is_assumed ? null : (3 * price.rates.input + price.rates.output) / 4;
     },
+    readTaskCosts: async (tasks) => readTaskCosts(await store(), tasks),
     readSpending: async (filter, by, limit) => {
       await gathered.flush();
       return readSpending(await store(), filter, by, limit);
@@ -146,12 +152,19 @@ async function reserveSpend(
   spendRequest: SpendRequest,
 ): ReturnType<Budgets['reserve']> {
   const { settings } = context.parts;
+  const limits = await findTaskLimits(context.parts, spendRequest);
+  if ('refusal' in limits)
+    return context.events.recordRefusal(buildTaskRefusal(limits.refusal), spendRequest);
+  const taskShares = limits.limits.map(buildTaskShare);
   const names = resolveModelNames(context.parts, spendRequest.model);
   const choices = names.sent.map((model) => context.findPrice(null, [model]));
   if (settings.unknown_models === 'refuse' && choices.some(({ is_assumed }) => is_assumed))
     return context.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, spendRequest);
-  const shares = settings.enabled ? findBudgetShares(context.budgets, spendRequest, names) : [];
-  if (shares.length === 0) return openReservation(context, spendRequest, null);
+  const shares = [
+    ...(settings.enabled ? findBudgetShares(context.budgets, spendRequest, names) : []),
+    ...taskShares,
+  ];
+  if (shares.length === 0) return openReservation(context, spendRequest, null, taskShares);
   const prices = choices.map(({ price }) => price);
   const request = buildReserveEntry(
     spendRequest,
@@ -162,14 +175,24 @@ async function reserveSpend(
   try {
     const refused = await context.apply(request, spendRequest);
     return refused === null
-      ? openReservation(context, spendRequest, request.reservation_id)
+      ? openReservation(context, spendRequest, request.reservation_id, taskShares)
       : context.events.recordRefusal(buildRefusal(refused, request.amount), spendRequest);
   } catch (fault) {
     // The reservation may or may not exist, so its release is retried until the store answers.
     context.retryLater({ ...request, ...NO_SPENDING }, spendRequest);
     if (shares.some(({ budget }) => budget.enforcement === 'enforce')) throw fault;
-    return openReservation(context, spendRequest, null);
+    return openReservation(context, spendRequest, null, taskShares);
   }
+}
+
+/** Returns the limits of the task that a call names. @throws StoreFailure */
+async function findTaskLimits(
+  { ports }: BudgetParts,
+  { task }: SpendRequest,
+): ReturnType<FindTaskCostLimits> {
+  if (task === undefined) return { limits: [] };
+  const { findTaskCostLimits = refuseTaskCosts } = ports();
+  return findTaskCostLimits(task);
 }
 
 /** Releases a reservation without a charge. */
@@ -246,11 +269,12 @@ function openReservation(
   context: CostContext,
   spendRequest: SpendRequest,
   reservationId: string | null,
+  taskShares: readonly BudgetShare[],
 ): Reservation {
   let settled: Promise<Cost> | null = null;
   return {
     settle: (usage) => {
-      settled ??= settleCall(context, spendRequest, reservationId, usage);
+      settled ??= settleCall(context, spendRequest, { reservation_id: reservationId, taskShares }, usage);
       return settled;
     },
     computeCost: (usage) => computeUsageCost(context, spendRequest, usage),
@@ -263,7 +287,10 @@ const NO_COST: Cost = { micro_usd: 0, is_assumed: false };
 async function settleCall(
   context: CostContext,
   spendRequest: SpendRequest,
-  reservationId: string | null,
+  {
+    reservation_id: reservationId,
+    taskShares,
+  }: { readonly reservation_id: string | null; readonly taskShares: readonly BudgetShare[] },
   stated: ChargedUsage | null,
 ): Promise<Cost> {
   const { settings, onCharge } = context.parts;
@@ -276,14 +303,13 @@ async function settleCall(
   const usage: ChargedUsage = { ...stated, ...clampUsage(stated) };
   const cost = computeUsageCost(context, spendRequest, usage);
   onCharge?.({ spender: spendRequest, usage, cost });
-  if (!settings.enabled) return cost;
+  if (!settings.enabled && taskShares.length === 0) return cost;
   const spending = buildSpendingRow(spendRequest, usage, cost);
   // The call may have gone to a fallback model, which has its own budgets.
   const request = spendRequest.model === null ? [] : [spendRequest.model];
   const names = { all: [...request, usage.model], counted: usage.model };
-  const windows = findBudgetShares(context.budgets, spendRequest, names).map((share) =>
-    computeBudgetWindow(share, now_ms),
-  );
+  const shares = settings.enabled ? findBudgetShares(context.budgets, spendRequest, names) : [];
+  const windows = [...shares, ...taskShares].map((share) => computeBudgetWindow(share, now_ms));
   if (reservationId === null && windows.length === 0) {
     context.buffer(spending);
     return cost;

@@ -10,6 +10,10 @@ type Field = keyof NonNullable<WrittenBudget['scope']>;
 /** A parsed budget. Dollars are in whole millionths; `null` means no limit of this kind. */
 export interface Budget {
   readonly name: string;
+  /** The subject of sentences about it, such as ``The budget `daily` ``. */
+  readonly label: string;
+  /** Its name in events, such as `budget.daily`. */
+  readonly rule: string;
   readonly enforcement: WrittenBudget['enforcement'];
   readonly period: string;
   readonly limit_micro_usd: number | null;
@@ -28,6 +32,8 @@ export function parseBudgets({ budgets }: Pick<Config['cost'], 'budgets'>): read
     const fields = Object.entries(scope) as [Field, string][];
     return {
       name,
+      label: `The budget \`${name}\``,
+      rule: `budget.${name}`,
       enforcement,
       period,
       limit_micro_usd: limit_usd === undefined ? null : Math.round(limit_usd * 1_000_000),
@@ -49,6 +55,8 @@ export interface BudgetShare {
   readonly budget: Budget;
   /** The counted values by field, such as `{user_id: 'ann'}`. */
   readonly scope: Readonly<Record<string, string>>;
+  /** The only period of a budget that has no others; absent if periods follow each other. */
+  readonly lifetime?: { readonly starts_ms: number; readonly ends_ms: number };
 }
 
 /** The names of the requested model. */
@@ -111,10 +119,12 @@ const STEPS = 24;
 export function computeBudgetWindow(share: BudgetShare, nowMs: number): BudgetWindow {
   const idOf = (startsMs: number) => hashRowId(share, startsMs);
   const { period } = share.budget;
-  const fixed = findFixedPeriod(period, nowMs);
+  const { lifetime } = share;
+  const fixed = lifetime ?? findFixedPeriod(period, nowMs);
   if (fixed !== null) {
     const rowId = idOf(fixed.starts_ms);
-    return { share, row_id: rowId, row_ids: [rowId], ...fixed, resets_at_ms: fixed.ends_ms };
+    const resetsAtMs = lifetime === undefined ? fixed.ends_ms : null;
+    return { share, row_id: rowId, row_ids: [rowId], ...fixed, resets_at_ms: resetsAtMs };
   }
   const lengthMs = parseDurationMs(period);
   const stepMs = lengthMs / STEPS;

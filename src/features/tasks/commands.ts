@@ -31,6 +31,8 @@ interface CreateOptions {
   readonly value?: readonly string[];
   readonly sum?: readonly string[];
   readonly calls?: number;
+  readonly source?: readonly string[];
+  readonly cost?: string;
   readonly user?: string;
   readonly tenant?: string;
   readonly ttl?: string;
@@ -53,6 +55,12 @@ function defineCreate(command: Command, terminal: Terminal, ports: CommandPorts)
       collectValues,
     )
     .option('--sum <tool.argument=amount>', 'the largest sum of the argument over all calls', collectValues)
+    .option(
+      '--source <tool.argument=value>',
+      'an argument of a call whose result may fill later arguments; can be repeated',
+      collectValues,
+    )
+    .option('--cost <dollars>', 'US dollars that its model calls may cost, as `2.50`')
     .option('--calls <count>', 'calls that it allows (default: any number)', parseWholeNumber(1, 1_000_000))
     .option('--user <id>', 'the person whom each call must prove')
     .option('--tenant <id>', 'the tenant')
@@ -70,17 +78,14 @@ function defineCreate(command: Command, terminal: Terminal, ports: CommandPorts)
 }
 
 async function createTask(options: CreateOptions, terminal: Terminal, ports: CommandPorts): Promise<void> {
-  const values = Map.groupBy((options.value ?? []).map(splitAssignment), ([path]) => path);
   const made = await ports.runOperation(terminal, options.config, tasksCreate, {
     agent_id: options.agent,
     tools: options.tool,
-    ...(values.size > 0 && {
-      values: Object.fromEntries(
-        [...values].map(([path, each]) => [path, each.flatMap(([, value]) => listReadings(value))]),
-      ),
-    }),
+    ...(options.value !== undefined && { values: groupByPath(options.value) }),
+    ...(options.source !== undefined && { sources: groupByPath(options.source) }),
     ...(options.sum !== undefined && { sums: Object.fromEntries(options.sum.map(splitAssignment)) }),
     ...(options.calls !== undefined && { calls_max: options.calls }),
+    ...(options.cost !== undefined && { cost_max: options.cost }),
     ...(options.user !== undefined && { user_id: options.user }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     ...(options.ttl !== undefined && { ttl: options.ttl }),
@@ -91,6 +96,13 @@ async function createTask(options: CreateOptions, terminal: Terminal, ports: Com
   }
   printNotice(terminal, `A task of ${made.agent_id}, until ${made.expires_at}:`);
   printLine(terminal, made.task_id);
+}
+
+function groupByPath(written: readonly string[]): Record<string, readonly TaskValue[]> {
+  const byPath = Map.groupBy(written.map(splitAssignment), ([path]) => path);
+  return Object.fromEntries(
+    [...byPath].map(([path, each]) => [path, each.flatMap(([, value]) => listReadings(value))]),
+  );
 }
 
 /** Returns a value as text and, if it is a number or a truth value in JSON, as that too: an argument may have either type. */
@@ -107,7 +119,7 @@ function splitAssignment(text: string): readonly [path: string, value: string] {
     throw new CommandFailure(
       EXIT.usage,
       'usage',
-      '`--value` and `--sum` have the form `tool.argument=value`.',
+      '`--value`, `--source` and `--sum` have the form `tool.argument=value`.',
     );
   return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -13,7 +13,10 @@ export const tasksFeature: Feature = {
     });
     return {
       members: { tasks: tasks.open },
-      ports: { checkTask: async (use) => (await tasks.open()).check(use) },
+      ports: {
+        checkTask: async (use) => (await tasks.open()).check(use),
+        findTaskCostLimits: async (holder) => (await tasks.open()).findCostLimits(holder),
+      },
     };
   },
   openBackground: (parts) => ({ jobs: buildTaskJobs(parts) }),

@@ -8,7 +8,7 @@ import {
 } from '../../core/policy/conditions/decimal.ts';
 import { matchesAny } from '../../core/tags.ts';
 import type { Content } from '../../core/types/index.ts';
-import type { TaskUse } from '../../runtime/enforcement/task.ts';
+import type { TaskHolder, TaskUse } from '../../runtime/enforcement/task.ts';
 import { findArgument, listScalars } from './arguments.ts';
 import { listEntriesForTool } from './paths.ts';
 import type { TaskCause, TaskRow } from './types.ts';
@@ -20,7 +20,7 @@ export type Amounts = Readonly<Record<string, Decimal>>;
 const ZERO: Decimal = { units: 0n, scale: 0 };
 
 /** Returns why a task is not for this caller; `null` if it is. Names are compared exactly. */
-export function findWrongHolder(row: TaskRow, use: TaskUse): 'tenant' | 'agent' | 'user' | null {
+export function findWrongHolder(row: TaskRow, use: TaskHolder): 'tenant' | 'agent' | 'user' | null {
   if (use.tenant_id !== row.tenant_id) return 'tenant';
   if (use.agent_id !== row.agent_id) return 'agent';
   return row.user_id === null || use.user_id === row.user_id ? null : 'user';
@@ -33,18 +33,56 @@ export function findUnfitTerm(
   hash: HashValue,
 ): 'tools' | 'values' | null {
   if (!matchesAny(readTools(row.tools), tool)) return 'tools';
-  const permitted = JSON.parse(row.permitted) as Record<string, readonly string[]>;
-  const fits = listEntriesForTool(permitted, tool).every(({ path, argument, value: hashes }) => {
-    const found = findArgument(content, argument);
-    const scalars = found === undefined ? null : listScalars(found);
-    return scalars?.every((each) => hashes.includes(hash(path, each) ?? '')) ?? false;
-  });
+  const fits = listEntriesForTool(readHashes(row.permitted), tool).every((entry) =>
+    isListed(entry, content, hash),
+  );
   return fits ? null : 'values';
+}
+
+interface ListedArgument {
+  readonly path: string;
+  readonly argument: string;
+  /** The hashes of its permitted values. */
+  readonly value: readonly string[];
+}
+
+function isListed(
+  { path, argument, value: hashes }: ListedArgument,
+  content: Content,
+  hash: HashValue,
+): boolean {
+  const found = findArgument(content, argument);
+  const scalars = found === undefined ? null : listScalars(found);
+  return scalars?.every((each) => hashes.includes(hash(path, each) ?? '')) ?? false;
+}
+
+/** Returns whether a task lists sources. */
+export function hasSources({ source_calls }: TaskRow): boolean {
+  return source_calls !== '{}';
+}
+
+/** Returns whether a task lists all arguments of a call, and so its result, as a source. */
+export function isSourceCall(row: TaskRow, { tool, content }: TaskUse, hash: HashValue): boolean {
+  if (content.kind !== 'json' || typeof content.value !== 'object' || content.value === null) return false;
+  const entries = listEntriesForTool(readHashes(row.source_calls), tool);
+  const names = Object.keys(content.value);
+  return (
+    names.length > 0 &&
+    names.every((name) => {
+      const own = entries.filter(({ argument }) => argument === name);
+      return own.length > 0 && own.every((entry) => isListed(entry, content, hash));
+    })
+  );
+}
+
+/** Reads hashes by path from a row. */
+export function readHashes(text: string): Readonly<Record<string, readonly string[]>> {
+  return JSON.parse(text) as Record<string, readonly string[]>;
 }
 
 /** Returns the arguments of a tool whose values a task lists. */
 export function listPermittedArguments({ permitted }: TaskRow, tool: string): readonly string[] {
-  const entries = listEntriesForTool(JSON.parse(permitted) as Record<string, readonly string[]>, tool);
+  const entries = listEntriesForTool(readHashes(permitted), tool);
   return entries.map(({ argument }) => argument);
 }
 

@@ -29,9 +29,8 @@ const tools = Type.Array(name, {
   description: 'Tools that the task allows; `*` matches any run of characters.',
 });
 
-/** The terms that a task and a delegation have in common. */
-const terms = {
-  values: Type.Optional(
+const valuesByPath = (description: string) =>
+  Type.Optional(
     Type.Unsafe<Readonly<Record<string, readonly TaskValue[]>>>(
       byPath(
         {
@@ -40,9 +39,18 @@ const terms = {
           maxItems: 1_000,
           items: { type: ['string', 'number', 'boolean', 'null'], maxLength: 1_024 },
         },
-        'The only values that an argument may have, by tool and argument: `{"send_email.to": ["ada@example.com"]}`. They are stored as keyed hashes.',
+        description,
       ),
     ),
+  );
+
+/** The terms that a task and a delegation have in common. */
+const terms = {
+  values: valuesByPath(
+    'The only values that an argument may have, by tool and argument: `{"send_email.to": ["ada@example.com"]}`. They are stored as keyed hashes.',
+  ),
+  sources: valuesByPath(
+    'The calls whose results may fill arguments of later calls, by all their arguments: `{"read_file.path": ["todo.md"]}`. Values that strangers wrote elsewhere are refused (default: no such limit).',
   ),
   sums: Type.Optional(
     Type.Unsafe<Readonly<Record<string, string>>>(
@@ -54,6 +62,13 @@ const terms = {
       minimum: 1,
       maximum: 1_000_000,
       description: 'Calls that the task allows (default: any number).',
+    }),
+  ),
+  cost_max: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,9}(\\.[0-9]{1,6})?$',
+      maxLength: 16,
+      description: 'US dollars that model calls which name the task may cost: `2.50` (default: any amount).',
     }),
   ),
   ttl: Type.Optional(
@@ -71,10 +86,22 @@ const record = Type.Object({
   arguments: Type.Array(Type.String(), {
     description: 'Arguments with permitted values. The values themselves are not stored.',
   }),
+  sources: Type.Array(Type.String(), {
+    description: 'Arguments of calls whose results are sources, without their values.',
+  }),
+  cost_spent: Type.Nullable(
+    Type.String({ description: 'US dollars that its model calls have cost; `null` without `cost_max`.' }),
+  ),
 });
 
 /** The task in the examples. */
-const created = { ...tasks.example, status: 'active' as const, arguments: ['refund.customer'] };
+const created = {
+  ...tasks.example,
+  status: 'active' as const,
+  arguments: ['refund.customer'],
+  sources: [],
+  cost_spent: '0.00',
+};
 
 export const tasksCreate = defineOperation({
   name: 'tasks_create',
@@ -101,6 +128,7 @@ export const tasksCreate = defineOperation({
     values: { 'refund.customer': ['cus_1042'] },
     sums: { 'refund.amount': '500' },
     calls_max: 20,
+    cost_max: '2.50',
   },
   answer: created,
   refusals: ['conflict'],
@@ -115,12 +143,14 @@ export const tasksCreate = defineOperation({
       user_id: dropBlankName(input.user_id),
       tools: [...new Set(input.tools)],
       values: input.values ?? {},
+      sources: input.sources ?? {},
       sums: input.sums ?? {},
       calls_max: input.calls_max ?? null,
+      cost_max: input.cost_max ?? null,
       ttl_ms: readTtl(input.ttl),
       created_by: context.caller.id,
     });
-    return requireMade(made);
+    return addCosts(requireMade(made), context);
   },
 });
 
@@ -176,14 +206,16 @@ export const tasksDelegate = defineOperation({
       agent_id: to,
       ...(input.tools !== undefined && { tools: [...new Set(input.tools)] }),
       ...(input.values !== undefined && { values: input.values }),
+      ...(input.sources !== undefined && { sources: input.sources }),
       ...(input.sums !== undefined && { sums: input.sums }),
       ...(input.calls_max !== undefined && { calls_max: input.calls_max }),
+      ...(input.cost_max !== undefined && { cost_max: input.cost_max }),
       ttl_ms: readTtl(input.ttl),
       created_by: context.caller.id,
     });
     if (made !== null && 'message' in made)
       throw new Refusal('invalid_request', `\`${made.path}\` ${made.message}.`, [made]);
-    return requireMade(made);
+    return addCosts(requireMade(made), context);
   },
 });
 
@@ -237,7 +269,8 @@ export const tasksList = defineOperation({
   }),
   example: { agent_id: 'support-bot', status: 'active' },
   answer: { tasks: [created], count: 1 },
-  async run(input, { runtime, caller, tenant_id }) {
+  async run(input, context) {
+    const { runtime, caller, tenant_id } = context;
     const found = await (await runtime.tasks()).list({
       agent_ids: listScopeNames(narrowScope(caller.agents, dropBlankName(input.agent_id))),
       tenant_ids: listScopeNames(
@@ -246,7 +279,7 @@ export const tasksList = defineOperation({
       status: input.status,
       limit: input.limit ?? 100,
     });
-    return { tasks: found, count: found.length };
+    return { tasks: await addCostsToAll(found, context), count: found.length };
   },
 });
 
@@ -267,7 +300,7 @@ export const tasksShow = defineOperation({
   example: { task_id: 'tsk_0123456789abcdef01234567' },
   answer: created,
   refusals: ['invalid_request', 'not_found'],
-  run: ({ task_id }, context) => findVisible(task_id, context),
+  run: async ({ task_id }, context) => addCosts(await findVisible(task_id, context), context),
 });
 
 export const tasksRevoke = defineOperation({
@@ -292,9 +325,37 @@ export const tasksRevoke = defineOperation({
     await findVisible(task_id, context);
     const revoked = await (await context.runtime.tasks()).revoke(task_id, context.caller.id);
     if (revoked === null) throw buildNotFoundRefusal();
-    return revoked;
+    return addCosts(revoked, context);
   },
 });
+
+interface ShownTask extends TaskRecord {
+  readonly cost_spent: string | null;
+}
+
+async function addCosts(task: TaskRecord, context: Context): Promise<ShownTask> {
+  return (await addCostsToAll([task], context))[0]!;
+}
+
+/** Adds what the model calls of tasks have cost. */
+async function addCostsToAll(
+  found: readonly TaskRecord[],
+  { runtime }: Context,
+): Promise<readonly ShownTask[]> {
+  const limited = found.filter(({ cost_max }) => cost_max !== null);
+  const ids = limited.map(({ task_id, created_at }) => ({ task_id, created_ms: Date.parse(created_at) }));
+  const costs = ids.length === 0 ? NO_COSTS : await (await runtime.modelCosts()).readTaskCosts(ids);
+  return found.map((task) => ({
+    ...task,
+    cost_spent: task.cost_max === null ? null : formatDollars(costs.get(task.task_id) ?? 0),
+  }));
+}
+
+const NO_COSTS: ReadonlyMap<string, number> = new Map();
+
+function formatDollars(microUsd: number): string {
+  return (microUsd / 1_000_000).toFixed(6).replace(/0{1,4}$/, '');
+}
 
 async function findVisible(id: string, { runtime, caller }: Context): Promise<TaskRecord> {
   const found = await (await runtime.tasks()).find(id);

@@ -25,6 +25,8 @@ export const tasks = defineTable(
     }),
     /** Permitted values by argument, as keyed hashes in a JSON mapping. */
     permitted: text({ shown: false }),
+    /** Listed arguments of calls whose results are sources, in the same form. */
+    source_calls: text({ shown: false }),
     sums: json(amounts, {
       description: 'The largest sum of an argument over all calls, such as `refund.amount`.',
       example: { 'refund.amount': '500' },
@@ -35,6 +37,10 @@ export const tasks = defineTable(
     }),
     calls_max: nullable(count({ description: '`null`: no limit.' }), 20),
     calls: count({ description: 'Calls that were allowed, those of delegated tasks included.' }),
+    cost_max: nullable(
+      text({ description: 'US dollars that model calls may cost, such as `2.50`; `null`: no limit.' }),
+      '2.50',
+    ),
     created_by: text({ example: 'operator' }),
     created_ms: time(),
     expires_ms: time({ example: '2026-01-31T13:00:00.000Z' }),

@@ -17,8 +17,10 @@ const REQUEST: NewTaskTerms = {
   user_id: null,
   tools: ['refund', 'tickets.*'],
   values: { 'refund.customer': ['cus_1042', 7] },
+  sources: {},
   sums: { 'refund.amount': '500' },
   calls_max: null,
+  cost_max: null,
   ttl_ms: null,
   created_by: 'operator',
 };
@@ -209,7 +211,8 @@ withStores('tasks', (law) => {
 
   law('a task that is wider than its parent is refused', async ({ store }) => {
     const { create, delegate, tasks } = openTestTasks(store);
-    const parent = await create({ calls_max: 5 });
+    const sources = { 'read_file.path': ['todo.md', 'notes.md'] };
+    const parent = await create({ calls_max: 5, cost_max: '2.5', sources });
     const wider: readonly (readonly [path: string, request: Partial<DelegationRequest>])[] = [
       ['tools', { tools: ['refund', 'payout'] }],
       ['tools', { tools: ['*'] }],
@@ -217,6 +220,9 @@ withStores('tasks', (law) => {
       ['values', { values: { 'refund.customer': ['cus_1042', 'cus_1'] } }],
       ['sums', { sums: { 'refund.amount': '500.01' } }],
       ['calls_max', { calls_max: 6 }],
+      ['cost_max', { cost_max: '2.51' }],
+      ['sources', { sources: { 'read_file.path': ['todo.md', 'mail.txt'] } }],
+      ['sources', { sources: { 'read_page.url': ['todo.md'] } }],
     ];
     for (const [path, request] of wider) {
       const made = await tasks.delegate(parent, { ...DELEGATION, ...request });
@@ -227,8 +233,13 @@ withStores('tasks', (law) => {
       values: { 'refund.customer': [7], 'tickets.close.id': ['t1'] },
       sums: { 'refund.amount': '500' },
       calls_max: 5,
+      cost_max: '2.50',
+      sources: { 'read_file.path': ['todo.md'] },
       ttl_ms: 10 ** 9,
     });
+    const own = await create();
+    const late = await tasks.delegate(own, { ...DELEGATION, sources });
+    assert.ok(late !== null && 'message' in late && late.path === 'sources');
     assert.equal(child.expires_at, parent.expires_at);
     let last = child;
     for (let depth = 2; depth < 8; depth += 1) last = await delegate(last);
@@ -236,9 +247,69 @@ withStores('tasks', (law) => {
     assert.ok(deeper !== null && 'message' in deeper && deeper.path === 'task_id');
   });
 
+  law('a call is a source if the task lists all its arguments', async ({ store }) => {
+    const { tasks, create, delegate } = openTestTasks(store);
+    const tools = ['read_*'];
+    const sources = { 'read_file.path': ['todo.md', 'notes.md'], 'read_file.lines': [20] };
+    const parent = await create({ tools, sources });
+    const child = await delegate(parent, { sources: { 'read_file.path': ['todo.md'] } });
+    const heir = await delegate(parent);
+    const plain = await create({ tools });
+    const isSource = async ({ task_id, agent_id }: TaskRecord, tool: string, value: Json) => {
+      const about = { tenant_id: 'default', user_id: null, tool, content: { kind: 'json', value } } as const;
+      const { shown } = await tasks.check({ ...about, task_id, agent_id });
+      assert.equal(shown.refusal, null);
+      return shown.is_source;
+    };
+    const rows: readonly (readonly [boolean | undefined, TaskRecord, tool: string, args: Json])[] = [
+      [true, parent, 'read_file', { path: 'todo.md' }],
+      [true, parent, 'read_file', { path: ['todo.md', 'notes.md'], lines: 20 }],
+      [false, parent, 'read_file', { path: 'Todo.md' }],
+      [false, parent, 'read_file', { path: ['todo.md', 'mail.txt'] }],
+      [false, parent, 'read_file', { path: 'todo.md', host: 'files.example' }],
+      [false, parent, 'read_file', {}],
+      [false, parent, 'read_file', ['todo.md']],
+      [false, parent, 'read_page', { path: 'todo.md' }],
+      [true, child, 'read_file', { path: 'todo.md' }],
+      [false, child, 'read_file', { path: 'notes.md' }],
+      [true, heir, 'read_file', { path: 'notes.md' }],
+      [undefined, plain, 'read_file', { path: 'todo.md' }],
+    ];
+    for (const [expected, task, tool, args] of rows)
+      assert.equal(await isSource(task, tool, args), expected, `${tool} ${JSON.stringify(args)}`);
+  });
+
+  law('the costs of a task are limited with those above it, while all are active', async ({ store }) => {
+    const { tasks, create, delegate, clock } = openTestTasks(store);
+    const parent = await create({ cost_max: '2.5' });
+    const child = await delegate(parent, { cost_max: '0.000001' });
+    const find = async ({ task_id, agent_id }: TaskRecord, about: object = {}) => {
+      const found = await tasks.findCostLimits({
+        ...{ task_id, tenant_id: 'default', agent_id, user_id: null },
+        ...about,
+      });
+      return 'refusal' in found
+        ? found.refusal.rule
+        : found.limits.map((limit) => [limit.task_id, limit.cost_max_micro_usd]);
+    };
+    const own = [child.task_id, 1];
+    assert.deepEqual(await find(child), [own, [parent.task_id, 2_500_000]]);
+    assert.deepEqual(await find(await create()), []);
+    assert.equal(await find(child, { agent_id: 'support' }), 'task.agent');
+    assert.equal(await find(child, { tenant_id: 'acme' }), 'task.tenant');
+    assert.equal(await find(await create({ user_id: 'ada' }), { user_id: 'bob' }), 'task.user');
+    assert.equal(await find(child, { task_id: 'tsk_000000000000000000000000' }), 'task.unknown');
+    await tasks.revoke(parent.task_id, 'operator');
+    assert.equal(await find(child), 'task.revoked');
+    const short = await create({ cost_max: '1', ttl_ms: 1_000 });
+    clock.now_ms += 1_000;
+    assert.equal(await find(short), 'task.expired');
+  });
+
   law('values are in no row and no event', async ({ store }) => {
     const { create, events, tasks, journal } = openTestTasks(store);
-    const task = await create({ values: { 'refund.customer': ['Zaphod-4711'] } });
+    const listed = { 'refund.customer': ['Zaphod-4711'] };
+    const task = await create({ values: listed, sources: listed });
     await tasks.revoke(task.task_id, 'operator');
     const rows = await store.db.selectFrom('tasks').selectAll().execute();
     const kept = JSON.stringify([rows, events, await tasks.list({ limit: 10 })]);

@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
+import { parseDecimal } from '../../core/policy/conditions/decimal.ts';
 import { findLifetimeEnd, getLifetimeStatus } from '../../operations/lifetime.ts';
 import { recordOrThrow } from '../../operations/note.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { type AuditPorts, buildServiceEvent } from '../../runtime/audit/service-event.ts';
-import type { CheckedTask, TaskUse } from '../../runtime/enforcement/task.ts';
+import type { CheckedTask, TaskHolder, TaskUse } from '../../runtime/enforcement/task.ts';
 import {
   type Amounts,
   addCall,
   findUnfitTerm,
   findWrongHolder,
+  hasSources,
+  isSourceCall,
   listPermittedArguments,
   readAmounts,
+  readHashes,
   readTools,
   TASK_CAUSES,
 } from './misfit.ts';
@@ -56,8 +60,10 @@ export function openTasks(parts: TaskParts): Tasks {
       const terms: TaskTerms = {
         tools: request.tools ?? readTools(row.tools),
         values: request.values ?? {},
+        sources: request.sources ?? {},
         sums: request.sums ?? (JSON.parse(row.sums) as Record<string, string>),
         calls_max: request.calls_max ?? row.calls_max,
+        cost_max: request.cost_max ?? row.cost_max,
       };
       const wider = findWiderTerm(terms, row, openTaskHash(parts.secret, row.task_id));
       if (wider !== null) return wider;
@@ -80,6 +86,7 @@ export function openTasks(parts: TaskParts): Tasks {
       return record;
     },
     check: (use) => checkTask(use, parts),
+    findCostLimits: (holder) => findCostLimits(holder, parts),
   };
 }
 
@@ -104,23 +111,33 @@ interface Creation extends NewTaskTerms {
 }
 
 async function createTask(request: Creation, parts: TaskParts): Promise<TaskRecord | null> {
-  const { parent, ttl_ms, values, tools, sums, ...own } = request;
+  const { parent, ttl_ms, values, sources, tools, sums, ...own } = request;
   const nowMs = parts.ports().now_ms();
   const taskId = `tsk_${randomBytes(12).toString('hex')}`;
   const hash = openTaskHash(parts.secret, taskId);
-  const permitted = Object.fromEntries(
-    Object.entries(values).map(([path, list]) => [path, list.flatMap((each) => hash(path, each) ?? [])]),
-  );
+  const hashAll = (terms: TaskTerms['values']): string =>
+    JSON.stringify(
+      Object.fromEntries(
+        Object.entries(terms).map(([path, list]) => [path, list.flatMap((each) => hash(path, each) ?? [])]),
+      ),
+    );
   const endMs = nowMs + Math.min(ttl_ms ?? TTL_DEFAULT_MS, TTL_MAX_MS);
   const row: TaskRow = {
     task_id: taskId,
     ...{ tenant_id: own.tenant_id, agent_id: own.agent_id, user_id: own.user_id },
     parent_id: parent?.task_id ?? null,
     tools: JSON.stringify(tools),
-    permitted: JSON.stringify(permitted),
+    permitted: hashAll(values),
+    source_calls: hashAll(sources),
     sums: JSON.stringify(sums),
     spent: '{}',
-    ...{ calls_max: own.calls_max, calls: 0, created_by: own.created_by, created_ms: nowMs },
+    ...{
+      calls_max: own.calls_max,
+      calls: 0,
+      cost_max: own.cost_max,
+      created_by: own.created_by,
+      created_ms: nowMs,
+    },
     expires_ms: Math.min(endMs, parent?.expires_ms ?? endMs),
     ...{ revoked_by: null, revoked_ms: null },
   };
@@ -165,7 +182,8 @@ function buildRecord(row: TaskRow, nowMs: number): TaskRecord {
   return {
     ...tasks.show(row),
     status: getLifetimeStatus(row, nowMs),
-    arguments: Object.keys(JSON.parse(row.permitted) as object),
+    arguments: Object.keys(readHashes(row.permitted)),
+    sources: Object.keys(readHashes(row.source_calls)),
   };
 }
 
@@ -183,6 +201,7 @@ async function checkTask(use: TaskUse, parts: TaskParts): Promise<CheckedTask> {
         refusal: null,
         // Agents delegate tasks, so that only the first one says what its creator listed.
         listed_arguments: listPermittedArguments(line.at(-1)!, use.tool),
+        ...(line.some(hasSources) && { is_source: isSourceOfLine(line, use, parts) }),
       },
       count: async () => {
         const failed = await countCall(await parts.store(), line, use, parts.ports().now_ms());
@@ -195,6 +214,37 @@ async function checkTask(use: TaskUse, parts: TaskParts): Promise<CheckedTask> {
     const refusal = { rule: 'fault.store', reason };
     return { shown: { task_id: null, refusal }, count: async () => refusal };
   }
+}
+
+/** Returns whether the first task, and each one that narrows it, lists a call as a source. */
+function isSourceOfLine(line: readonly TaskRow[], use: TaskUse, { secret }: TaskParts): boolean {
+  return line.every(
+    (row, at) =>
+      (at < line.length - 1 && !hasSources(row)) || isSourceCall(row, use, openTaskHash(secret, row.task_id)),
+  );
+}
+
+async function findCostLimits(holder: TaskHolder, parts: TaskParts): ReturnType<Tasks['findCostLimits']> {
+  const line = await readLine((await parts.store()).db, holder.task_id);
+  const nowMs = parts.ports().now_ms();
+  const [own] = line;
+  if (own === undefined) return { refusal: buildReason('unknown') };
+  const ends = line.map((row) => findLifetimeEnd({ ...row, begins_ms: row.created_ms }, nowMs));
+  const cause = findWrongHolder(own, holder) ?? ends.find((end) => end !== null) ?? null;
+  if (cause !== null) return { refusal: buildReason(cause) };
+  return {
+    limits: line.flatMap(({ task_id, cost_max, created_ms, expires_ms }) =>
+      cost_max === null
+        ? []
+        : [{ task_id, cost_max_micro_usd: parseMicroUsd(cost_max), created_ms, expires_ms }],
+    ),
+  };
+}
+
+/** Returns US dollars in whole millionths, rounded down. */
+function parseMicroUsd(dollars: string): number {
+  const { units, scale } = parseDecimal(dollars) ?? { units: 0n, scale: 0 };
+  return Number((units * 1_000_000n) / 10n ** BigInt(scale));
 }
 
 function buildRefusal(taskId: string | null, cause: TaskCause): CheckedTask {
@@ -303,6 +353,7 @@ function recordChange(
       ...(record.parent_id !== null && { task_parent_id: record.parent_id }),
       task_tools: [...record.tools],
       task_arguments: [...record.arguments],
+      ...(record.sources.length > 0 && { task_sources: [...record.sources] }),
       expires_at: record.expires_at,
     },
   });

@@ -1,5 +1,5 @@
 import type { Row, Shown } from '../../platform/store/define-table.ts';
-import type { CheckTask } from '../../runtime/enforcement/task.ts';
+import type { CheckTask, FindTaskCostLimits } from '../../runtime/enforcement/task.ts';
 import type { tasks } from './tables.ts';
 
 declare module '../../operations/runtime.ts' {
@@ -16,6 +16,8 @@ export interface TaskRecord extends Shown<typeof tasks> {
   readonly status: TaskStatus;
   /** Arguments with permitted values, such as `send_email.to`. The values themselves are not stored. */
   readonly arguments: readonly string[];
+  /** Arguments that say which results are sources, such as `read_file.path`. */
+  readonly sources: readonly string[];
 }
 
 export const TASK_STATUSES = ['active', 'expired', 'revoked'] as const;
@@ -28,10 +30,14 @@ export type TaskValue = string | number | boolean | null;
 export interface TaskTerms {
   readonly tools: readonly string[];
   readonly values: Readonly<Record<string, readonly TaskValue[]>>;
+  /** The arguments of calls whose results the task may use. Empty: all results. */
+  readonly sources: Readonly<Record<string, readonly TaskValue[]>>;
   /** Decimal numbers. */
   readonly sums: Readonly<Record<string, string>>;
   /** `null`: no limit. */
   readonly calls_max: number | null;
+  /** US dollars, as a decimal number; `null`: no limit. */
+  readonly cost_max: string | null;
 }
 
 export interface NewTaskTerms extends TaskTerms {
@@ -98,4 +104,5 @@ export interface Tasks {
    */
   readonly revoke: (taskId: string, by: string) => Promise<TaskRecord | null>;
   readonly check: CheckTask;
+  readonly findCostLimits: FindTaskCostLimits;
 }

@@ -176,14 +176,17 @@ async function reserveBudget(
   budgets: Budgets,
 ): Promise<Reservation | BudgetDenial> {
   if (call.format.is_free) return FREE_RESERVATION;
-  const { tenant_id, agent_id, session_id } = call.acting;
+  const { tenant_id, agent_id, source_agent_id, session_id, principal } = call.acting;
+  const taskId = principal?.task_id ?? null;
+  const userId = principal?.user?.user_id ?? null;
+  const task = { tenant_id, agent_id: source_agent_id ?? agent_id, user_id: userId };
   const { max_output_tokens, choices } = request;
   return budgets.reserve({
     tenant_id,
     agent_id,
     session_id,
     // The proved person is charged, so that stating another name evades no budget.
-    user_id: call.acting.principal?.user?.user_id ?? call.user_id,
+    user_id: userId ?? call.user_id,
     model,
     input_tokens: estimateMaxInputTokens(size),
     max_output_tokens: max_output_tokens === null ? null : max_output_tokens * Math.max(1, choices),
@@ -191,6 +194,7 @@ async function reserveBudget(
     may_cache_1h: size.may_cache_1h,
     now_ms: ports.now_ms(),
     caller_id: call.caller.id,
+    ...(taskId !== null && { task: { ...task, task_id: taskId } }),
   });
 }
 

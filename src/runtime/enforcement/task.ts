@@ -3,14 +3,18 @@ import type { Crossing } from '../../core/types/index.ts';
 /** A task's result, as a crossing carries it. */
 export type CrossingTask = NonNullable<Crossing['task']>;
 
-/** A tool call that names a task. */
-export interface TaskUse {
+/** A call that names a task. */
+export interface TaskHolder {
   readonly task_id: string;
   readonly tenant_id: string;
   /** The agent that acts. */
   readonly agent_id: string;
   /** The proved person; `null` if none is. */
   readonly user_id: string | null;
+}
+
+/** A tool call that names a task. */
+export interface TaskUse extends TaskHolder {
   readonly tool: string;
   readonly content: Crossing['content'];
 }
@@ -28,11 +32,33 @@ export interface CheckedTask {
 /** Checks whether a task permits a call. Rejects for an internal fault only; an unreachable store is a refusal. */
 export type CheckTask = (use: TaskUse) => Promise<CheckedTask>;
 
+/** The most that model calls may cost for one task. */
+export interface TaskCostLimit {
+  readonly task_id: string;
+  readonly cost_max_micro_usd: number;
+  readonly created_ms: number;
+  readonly expires_ms: number;
+}
+
+/**
+ * Finds the limits on costs of a model call that names a task: the task's and those of the tasks that it was delegated
+ * from. Returns why the task does not permit the call, if it does not. @throws StoreFailure
+ */
+export type FindTaskCostLimits = (
+  holder: TaskHolder,
+) => Promise<
+  { readonly limits: readonly TaskCostLimit[] } | { readonly refusal: NonNullable<CrossingTask['refusal']> }
+>;
+
 /** Refuses every task. A service without tasks uses it. */
 export const refuseTask: CheckTask = async () => {
-  const refusal = { rule: 'task.unknown', reason: 'This service has no tasks.' };
-  return { shown: { task_id: null, refusal }, count: async () => refusal };
+  return { shown: { task_id: null, refusal: NO_TASKS }, count: async () => NO_TASKS };
 };
+
+/** Refuses every task for model calls. */
+export const refuseTaskCosts: FindTaskCostLimits = async () => ({ refusal: NO_TASKS });
+
+const NO_TASKS = { rule: 'task.unknown', reason: 'This service has no tasks.' };
 
 /** Returns the task use that a crossing asks for; `null` if it is no tool call, or names no task. */
 export function getTaskUse(crossing: Crossing): TaskUse | null {

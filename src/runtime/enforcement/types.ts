@@ -10,7 +10,7 @@ import type { FindAgentBlock } from './agent-list.ts';
 import type { ApprovalResolution, ResolveApproval } from './approval.ts';
 import type { LoggedTexts } from './logged-texts.ts';
 import type { SessionPorts } from './sessions/types.ts';
-import type { CheckTask } from './task.ts';
+import type { CheckTask, FindTaskCostLimits } from './task.ts';
 
 /** The result of `enforce`: the verdict with all that the decision found out, under the id of its event. */
 export interface Ruling extends ApprovalResolution {
@@ -40,6 +40,8 @@ export interface EnforcementPorts extends AuditPorts {
   readonly resolveApproval?: ResolveApproval | undefined;
   /** Checks the tasks that calls name; without it none is known. Rejects for an internal fault only. */
   readonly checkTask?: CheckTask | undefined;
+  /** Finds the limits on costs of model calls that name a task; without it none is known. */
+  readonly findTaskCostLimits?: FindTaskCostLimits | undefined;
   /** The classifiers of the operator; absent if none is configured. */
   readonly classifiers?: Classifiers;
   /** Finds agents that an operator has blocked; without it none is. */
