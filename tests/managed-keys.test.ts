@@ -59,6 +59,35 @@ test('a key works on all workers in its scope, and is shown once', async () => {
   for (const secret of [key, hash]) assert.ok(!JSON.stringify(listed.body).includes(secret));
 });
 
+test('a key proves the people for whom it may act, and no others', async () => {
+  const { body: some } = await create({ name: 'orchestrator', may_act_for: ['zoe@corp.example'] });
+  const { body: plain } = await create({ name: 'plain' });
+  assert.deepEqual([some.may_act_for, plain.may_act_for], [['zoe@corp.example'], null]);
+  const { body: next } = await call(`${KEYS}/${some.key_id}/rotate`, { body: { overlap: '1h' } });
+  made.push(next.key);
+  const { body: listed } = await call(KEYS);
+  const found = listed.keys.find(({ key_id }: { key_id: string }) => key_id === next.key_id);
+  assert.deepEqual(found.may_act_for, ['zoe@corp.example']);
+  const findPerson = async (token: string, userId: string) => {
+    const text = `A call of ${userId}.`;
+    const body = { text, agent_id: 'planner', context: { user_id: userId } };
+    const { body: decided } = await call('/v1/scan/input', { body, as: { token } });
+    const { body: events } = await call('/v1/audit/query', { body: { event_id: decided.event_id } });
+    const { user_id = null, claimed_user = null } = events.events[0];
+    return [user_id, claimed_user];
+  };
+  for (const key of [some.key, next.key]) {
+    assert.deepEqual(await findPerson(key, 'zoe@corp.example'), ['zoe@corp.example', null]);
+    assert.deepEqual(await findPerson(key, 'bob'), [null, 'bob']);
+  }
+  assert.deepEqual(await findPerson(plain.key, 'zoe@corp.example'), [null, 'zoe@corp.example']);
+  const { body: events } = await call('/v1/audit/query', { body: { phase: 'api_key_create' } });
+  const created = events.events.filter(({ metadata }: { metadata: { name: string } }) =>
+    ['orchestrator', 'plain'].includes(metadata.name),
+  );
+  assert.ok(!JSON.stringify(created).includes('zoe@corp.example'));
+});
+
 test('a rotated key works until its overlap ends, and its successor at once', async () => {
   const { body: old } = await create({ name: 'rotating' });
   assert.deepEqual(old.warnings, []);
@@ -126,5 +155,5 @@ test('keys survive a restart, and no file holds one', async () => {
       const bytes = readFileSync(join(file.parentPath, file.name));
       for (const key of made) assert.ok(!bytes.includes(key), file.name);
     }
-  assert.equal(made.length, 8);
+  assert.equal(made.length, 11);
 });

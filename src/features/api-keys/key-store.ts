@@ -10,11 +10,13 @@ type Db = Kysely<StoreTables>;
 type KeyRow = Row<typeof apiKeys>;
 
 /** An API key of the store, without the key itself. `null` does not restrict. */
-export interface StoredApiKey extends Omit<KeyRow, 'tenants' | 'agents' | 'permissions'> {
+export interface StoredApiKey extends Omit<KeyRow, 'tenants' | 'agents' | 'permissions' | 'may_act_for'> {
   readonly tenants: readonly string[] | null;
   readonly agents: readonly string[] | null;
   /** `null` for the default permissions of a key. */
   readonly permissions: readonly Permission[] | null;
+  /** The people for whom it may act, `*` for any; `null` for none. */
+  readonly may_act_for: readonly string[] | null;
 }
 
 /** Adds a key. Returns `false` if a usable key has its name, and `replaces` does not allow that. */
@@ -27,11 +29,12 @@ export async function insertApiKey(
     (each) => each.name === key.name && isUsable(each, key.created_ms) && each.key_id !== replaces,
   );
   if (same.some(({ replaced_by }) => replaced_by === null)) return false;
-  const { tenants, agents, permissions } = key;
+  const { tenants, agents, permissions, may_act_for } = key;
   const lists = {
     tenants: writeList(tenants),
     agents: writeList(agents),
     permissions: writeList(permissions),
+    may_act_for: writeList(may_act_for),
   };
   await trx
     .insertInto('api_keys')
@@ -105,13 +108,14 @@ export async function readUsableKeys(db: Db): Promise<readonly ApiKey[]> {
   const keys = await listStoredKeys(db);
   return keys
     .filter(({ revoked_ms }) => revoked_ms === null)
-    .map(({ name, sha256, tenants, agents, permissions, expires_ms }) => ({
+    .map(({ name, sha256, tenants, agents, permissions, may_act_for, expires_ms }) => ({
       id: name,
       sha256,
       is_stored: true,
       ...(tenants !== null && { tenants }),
       ...(agents !== null && { agents }),
       ...(permissions !== null && { permissions }),
+      ...(may_act_for !== null && { may_act_for }),
       ...(expires_ms !== null && { expires_at: new Date(expires_ms).toISOString() }),
     }));
 }
@@ -135,5 +139,6 @@ function readRow(row: KeyRow): StoredApiKey {
     tenants: parseList(row.tenants),
     agents: parseList(row.agents),
     permissions: parseList(row.permissions) as readonly Permission[] | null,
+    may_act_for: parseList(row.may_act_for),
   };
 }

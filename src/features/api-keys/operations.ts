@@ -48,6 +48,7 @@ const keyFields = {
   tenants: namesOrNull('`null` for any.'),
   agents: namesOrNull('`null` for any.'),
   permissions: namesOrNull('`null` for the default permissions of a key.'),
+  may_act_for: namesOrNull('The people for whom it may act, `*` for any; `null` for none.'),
   created_by: Type.Nullable(Type.String()),
   created_at: Type.Nullable(Type.String()),
 };
@@ -108,7 +109,7 @@ export const keysCreate = defineOperation({
   cli: {
     verb: 'keys create',
     arguments: ['name'],
-    options: ['tenants', 'agents', 'permissions', 'expires_in'],
+    options: ['tenants', 'agents', 'permissions', 'may_act_for', 'expires_in'],
     line: ({ key }) => key,
     notices: ({ warnings }) => warnings,
     examples: [['customshouse keys create support --tenants acme --agents support-bot --expires-in 90d', '']],
@@ -132,6 +133,11 @@ export const keysCreate = defineOperation({
         description: 'Its permissions (default: to check, and to read its own results).',
       }),
     ),
+    may_act_for: Type.Optional(
+      names(
+        'People for whom it may act, `*` for any: `user_id` of a request then proves the person (default: none). Only for a key that no agent can read.',
+      ),
+    ),
     expires_in: Type.Optional(
       Type.String({ maxLength: 32, description: 'A duration such as `90d` (default: never).' }),
     ),
@@ -140,11 +146,17 @@ export const keysCreate = defineOperation({
   example: { name: 'support', tenants: ['acme'], agents: ['support-bot'], expires_in: '90d' },
   answer: null,
   refusals: ['conflict'],
-  async run({ name, tenants, agents, permissions, expires_in }, context) {
+  async run({ name, tenants, agents, permissions, may_act_for, expires_in }, context) {
     if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw buildNameTakenRefusal();
     const lastsMs = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
     const { key, row } = buildKey(
-      { name, tenants: tenants ?? null, agents: agents ?? null, permissions: readPermissions(permissions) },
+      {
+        name,
+        tenants: tenants ?? null,
+        agents: agents ?? null,
+        permissions: readPermissions(permissions),
+        may_act_for: may_act_for ?? null,
+      },
       lastsMs,
       context,
     );
@@ -272,10 +284,10 @@ export const keysRevoke = defineOperation({
   },
 });
 
-type KeyScope = Pick<StoredApiKey, 'name' | 'tenants' | 'agents' | 'permissions'>;
+type KeyScope = Pick<StoredApiKey, 'name' | 'tenants' | 'agents' | 'permissions' | 'may_act_for'>;
 
 function buildKey(
-  { name, tenants, agents, permissions }: KeyScope,
+  { name, tenants, agents, permissions, may_act_for }: KeyScope,
   lastsMs: number | null,
   { runtime, caller }: Context,
 ): { readonly key: string; readonly row: StoredApiKey } {
@@ -283,7 +295,7 @@ function buildKey(
   const createdMs = runtime.now_ms();
   const row: StoredApiKey = {
     key_id: `key_${randomBytes(12).toString('hex')}`,
-    ...{ name, sha256: entry.sha256, tenants, agents, permissions },
+    ...{ name, sha256: entry.sha256, tenants, agents, permissions, may_act_for },
     created_by: caller.id,
     created_ms: createdMs,
     expires_ms: lastsMs === null ? null : createdMs + lastsMs,
@@ -313,10 +325,15 @@ async function changeKeys(
 function buildEvent(
   phase: string,
   done: string,
-  { key_id, name, tenants, agents, permissions }: StoredApiKey,
+  { key_id, name, tenants, agents, permissions, may_act_for }: StoredApiKey,
   more: OperatorChange['metadata'] = {},
 ): OperatorChange {
-  const scope = { tenants: tenants ?? '*', agents: agents ?? '*', permissions: permissions ?? 'default' };
+  // The names of people stay in the store.
+  const people = may_act_for?.includes('*') ? '*' : (may_act_for?.length ?? 0);
+  const scope = {
+    ...{ tenants: tenants ?? '*', agents: agents ?? '*', permissions: permissions ?? 'default' },
+    may_act_for: people,
+  };
   return { phase, reason: `An operator ${done} the API key.`, metadata: { key_id, name, ...scope, ...more } };
 }
 
@@ -327,17 +344,17 @@ async function requireKey(keyId: string, { runtime }: Context): Promise<StoredAp
 }
 
 function describeKey(key: StoredApiKey, { runtime }: Pick<Context, 'runtime'>) {
-  const { tenants, agents, permissions, revoked_ms } = key;
+  const { tenants, agents, permissions, may_act_for, revoked_ms } = key;
   const usable = isUsable(key, runtime.now_ms()) ? ('active' as const) : ('expired' as const);
   const status = revoked_ms === null ? usable : ('revoked' as const);
-  return { ...apiKeys.show(key), source: 'api' as const, status, tenants, agents, permissions };
+  return { ...apiKeys.show(key), source: 'api' as const, status, tenants, agents, permissions, may_act_for };
 }
 
 /** Lists the keys of the configuration. They are changed in its file. */
 async function listConfiguredKeys({ runtime }: Pick<Context, 'runtime'>) {
   const read = await runtime.configuration();
   const keys = read.ok ? read.config.auth.api_keys : [];
-  return keys.map(({ id, tenants, agents, permissions, expires_at }) => ({
+  return keys.map(({ id, tenants, agents, permissions, may_act_for, expires_at }) => ({
     ...{ key_id: null, name: id, source: 'configuration' as const },
     status:
       expires_at !== undefined && !(runtime.now_ms() < Date.parse(expires_at))
@@ -346,6 +363,7 @@ async function listConfiguredKeys({ runtime }: Pick<Context, 'runtime'>) {
     tenants: tenants === undefined ? null : [...tenants],
     agents: agents === undefined ? null : [...agents],
     permissions: permissions === undefined ? null : [...permissions],
+    may_act_for: may_act_for === undefined ? null : [...may_act_for],
     ...{ created_by: null, created_at: null, expires_at: expires_at ?? null },
     ...{ replaced_by: null, revoked_by: null, revoked_at: null },
   }));

@@ -17,6 +17,8 @@ export const apiKeys = defineTable('api_keys', {
   tenants: nullable(text({ shown: false })),
   agents: nullable(text({ shown: false })),
   permissions: nullable(text({ shown: false })),
+  /** A JSON list of people; `null` for none. */
+  may_act_for: nullable(text({ shown: false })),
   created_by: text(),
   created_ms: time(),
   expires_ms: nullable(time()),
