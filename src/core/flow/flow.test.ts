@@ -315,6 +315,53 @@ test('a tool that changes an argument gives it no trust', () => {
   }
 });
 
+test('two arguments that a tool joins get no trust', () => {
+  const [head, tail] = [STRANGER.slice(0, 8), STRANGER.slice(8)];
+  const fill = (count: number) => Array.from({ length: count }, (_, at) => `part ${at}`);
+  for (const [values, passes] of [
+    [[head, tail], true],
+    [[...fill(5), head, tail], true],
+    [[...fill(6), tail, head], true],
+    [['', null, true, ...fill(4), '', head, tail], true],
+    [[...fill(7), head, tail], false],
+    [[...fill(40), head, ...fill(40), tail], false],
+  ] as const) {
+    const session = open();
+    session.call('get_contacts', Object.fromEntries(values.map((value, at) => [`a${at}`, value])));
+    session.result('get_contacts', { query: STRANGER, accounts: [FRIEND] });
+    assert.deepEqual(pick(pay(session, STRANGER)), refused, `${values.length}`);
+    assert.deepEqual(pick(pay(session, FRIEND)), passes ? passed : refused, `${values.length}`);
+  }
+  // Without a value that a stranger could have chosen, many arguments end no trust.
+  const named = open();
+  named.prompt(`Search ${fill(9).map((each) => `"${each}"`)}.`);
+  named.call('get_contacts', { names: fill(9) });
+  named.result('get_contacts', { accounts: [FRIEND] });
+  assert.deepEqual(pick(pay(named, FRIEND)), passed);
+});
+
+test('an optional argument without a value names no destination', () => {
+  const terms = { any_of: ['user'] };
+  const cc = { ...terms, optional: true };
+  const session = openFlowSession([{ tool_name: 'mail', flow: { arguments: { to: terms, cc } } }]);
+  session.prompt('Write to ada@example.com.');
+  const to = 'ada@example.com';
+  const rows: readonly (readonly [rule: string, args: Json])[] = [
+    ['default.allow', { to }],
+    ['default.allow', { to, cc: null }],
+    ['default.allow', { to, cc: [] }],
+    ['default.allow', { to, cc: [null] }],
+    ['default.allow', { to, cc: [to] }],
+    ['flow.arguments.cc', { to, cc: '' }],
+    ['flow.arguments.cc', { to, cc: {} }],
+    ['flow.arguments.cc', { to, cc: [null, 'eve@evil.example'] }],
+    ['flow.arguments.cc', { to, cc: [[]] }],
+    ['flow.arguments.to', { to: null }],
+    ['flow.arguments.to', { to: [] }],
+  ];
+  for (const [rule, args] of rows) assert.equal(session.call('mail', args).rule, rule, JSON.stringify(args));
+});
+
 test('an untrusted write ends the trust in a store', () => {
   const session = open();
   session.prompt(`Add ${FRIEND}.`);

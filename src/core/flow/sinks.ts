@@ -59,6 +59,7 @@ export function checkFlow(
   const reading: FlowReading = { contract, flow, seen, text, listed, problems: [], labels: new Map() };
   const given = new Set<string>();
   for (const { key, value } of root.members) {
+    if (isEmpty(value) && flow.arguments[key.value]?.optional === true) continue;
     given.add(key.value);
     checkArgument(reading, key.value, value);
   }
@@ -77,6 +78,13 @@ export function checkFlow(
 
 function fail(term: string, reason: string): FlowCheck {
   return { problems: [{ term, action: 'block', reason, path: null }], labels: {} };
+}
+
+/** Returns whether a value is `null`, or a list without anything else: it names nothing, as if it were left out. */
+function isEmpty(value: JsonNode): boolean {
+  return (
+    value.kind === 'null' || (value.kind === 'array' && value.items.every(({ kind }) => kind === 'null'))
+  );
 }
 
 interface FlowReading {

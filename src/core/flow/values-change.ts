@@ -382,11 +382,12 @@ function holdsMedia(content: Content, limits: ScanLimits): boolean {
   return hasType && hasData;
 }
 
-/** Arguments that a tool may join, at most. */
-const JOINED_VALUES_MAX = 6;
+/** Different values of a call that are joined in pairs, at most: each pair is an entry of the session's quota. */
+const JOINED_VALUES_MAX = 8;
 
-function joinPairs(values: readonly string[]): readonly string[] {
-  return values.flatMap((one, at) => values.filter((_, other) => other !== at).map((other) => one + other));
+function joinPairs(values: ReadonlySet<string>): readonly string[] {
+  const all = [...values];
+  return all.flatMap((one) => all.filter((other) => other !== one).map((other) => one + other));
 }
 
 /** Values that are recorded per call, at most. */
@@ -411,16 +412,20 @@ function addCall(
   };
   let count = 0;
   let named = 0;
-  const written: string[] = [];
+  let unlabelled = 0;
+  // One more than are joined, so that more are known to be there.
+  const written = new Set<string>();
   const add = (text: string, isNumber: boolean): void => {
     const value = trimBlanks(text);
-    if (written.length < JOINED_VALUES_MAX && value.length <= ATOM_UNITS_MAX) written.push(value);
+    if (value !== '' && value.length <= ATOM_UNITS_MAX && written.size <= JOINED_VALUES_MAX)
+      written.add(value);
     if (value === '' || isTrivialNumber(value, isNumber)) return;
     count += 1;
     if (count > CALL_VALUES_MAX) return;
     const labels = findWholeLabels(value, isNumber, seen);
     if (labels.some(({ label }) => label === 'user')) named += 1;
     if (labels.some(({ label }) => isPermitting(label))) return;
+    unlabelled += 1;
     if (contract?.writes !== undefined) draft.end.add(contract.writes);
     const number = isNumber ? normalizeNumber(value) : null;
     addMark(number ?? value);
@@ -433,8 +438,11 @@ function addCall(
     walkContent(content, limits, ({ kind, text }) => {
       if (kind !== 'key') add(text, kind === 'number');
     });
-  if (contract !== null && listGivenLabels(contract).some(isPermitting))
-    for (const joined of joinPairs(written)) addMark(joined);
+  if (contract !== null && listGivenLabels(contract).some(isPermitting)) {
+    if (written.size <= JOINED_VALUES_MAX) for (const joined of joinPairs(written)) addMark(joined);
+    // Two of so many values could come back joined, so that no result of the tool becomes trusted.
+    else if (unlabelled > 0) addValue(draft, 'folded', buildLongCallMark(tool), mark);
+  }
   const callMark = seen.hashValue('shingle', buildCallMark(tool));
   // A call without a task, too, ends what earlier calls made a source.
   if (draft.keeps_sources || task?.is_source !== undefined || seen.findLabels(callMark).length > 0) {
