@@ -152,7 +152,7 @@ async function decompress(folder: string): Promise<string> {
   return copy;
 }
 
-/** The restored state serves: with its tokens, requests and past events, and its journal goes on. */
+/** The restored state serves: with its tokens, requests and past events, and its journal continues. */
 async function continueWith(folder: string, before: readonly string[], source: string): Promise<void> {
   const service = await startTestService({ dir: folder, keep: true, workers: 2 });
   try {

@@ -128,11 +128,16 @@ function listFiles(pattern: string): string[] {
   return globSync(pattern, { exclude: ['**/node_modules/**'] }).sort();
 }
 
+const SHELL_SCRIPTS = [
+  ...['service', 'scripts/run', 'scripts/launch.sh', '.ci/run'],
+  ...['deploy/scan-files.sh', 'deploy/github-action/check.sh'],
+];
+
 async function checkShell(): Promise<Outcome> {
   const name = 'shell scripts';
   if (locateComponent('shellcheck') === null)
     return reportSkippedCheck(name, 'shellcheck is not installed (apt-get install shellcheck)');
-  return checkByCommand(name, ['shellcheck', '-x', 'service', 'scripts/run', 'scripts/launch.sh', '.ci/run']);
+  return checkByCommand(name, ['shellcheck', '-x', ...SHELL_SCRIPTS]);
 }
 
 /** Returns the command of a tool's main file, run by this Node and not by the first one in PATH. */

@@ -11,7 +11,7 @@ service runs without a configuration. It reads the file that \`--config\` or \`S
 current folder, else the file that [\`setup\`](../how-to/set-up-agents.md) wrote for this folder below \`~/.config\`.
 \`customshouse init\` writes a first one, and \`customshouse validate\` lists all problems.
 
-- \`\${NAME}\` in a value is an environment variable. An unset variable is an error that names the key, and so is a written-out credential.
+- \`\${NAME}\` in a value is an environment variable, or the content of the file that the variable \`NAME_FILE\` names, without a line break at its end. An unset variable is an error that names the key, and so is a written-out credential.
 - An unknown key is refused with the nearest known name. Keys that begin with \`x-\` are free.
 - Rules, documents and most settings are reloaded by \`customshouse policy reload\`, \`POST /v1/policies/reload\`, SIGHUP, and when a file changes: all or nothing.
   After an error the previous settings stay active. Settings that need a restart say so below.

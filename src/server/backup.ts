@@ -22,7 +22,7 @@ import {
   listFiles,
 } from './backup-files.ts';
 
-/** What `backup.json` says. */
+/** The content of `backup.json`. */
 export interface BackupManifest {
   readonly format: 1;
   /** The program that made the backup. */

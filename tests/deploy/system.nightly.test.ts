@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   cpSync,
   existsSync,
@@ -16,7 +17,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -246,14 +246,22 @@ test('the unit runs under systemd with all its restrictions, reloads and stops',
     assert.match(status, /^CapBnd:\t0+$/m);
 
     assert.equal(attempt('systemctl', 'reload', 'customshouse'), '');
-    writeFileSync(join(machine, 'etc/customshouse/service.yaml'), 'policies: [{name: a}]\n');
+    appendFileSync(join(machine, 'etc/customshouse/service.yaml'), 'policies: [{name: a}]\n');
     assert.match(attempt('systemctl', 'reload', 'customshouse'), /failed/);
     assert.match(attempt('journalctl', '--unit=customshouse', '--no-pager'), /policies\[0\]|`boundary`/);
     assert.match(ask('/v1/scan/input', { ...scan('hello'), headers }), /^200 .*"decision":"allow"/);
 
-    // A job with a low priority, which the filter of system calls must allow.
+    // A job that lowers its own priority, which the filter of system calls must allow.
     const operator = asService('customshouse', 'token', 'show', 'operator', ...config);
-    assert.ok(operator.length > 20);
+    const asOperator = { headers: { ...headers, authorization: `Bearer ${operator}` } };
+    const job = ask('/v1/dashboard/audit/verify', { ...asOperator, method: 'POST', body: '{}' });
+    const id = /"job_id":"([^"]+)"/.exec(job)?.[1];
+    assert.ok(id !== undefined, job);
+    await until(
+      () => /"intact":true/.test(ask(`/v1/dashboard/audit/jobs/${id}`, asOperator)),
+      'a verified audit log',
+      500,
+    );
     assert.match(asService('customshouse', 'audit', 'verify', ...config), /^intact/);
     assert.equal(attempt('systemctl', 'kill', '--kill-whom=main', '--signal=SIGKILL', 'customshouse'), '');
     cpSync(join(DEPLOY, 'systemd/service.yaml'), join(machine, 'etc/customshouse/service.yaml'));

@@ -31,6 +31,9 @@ export const WALKS: Readonly<Record<string, PageWalk>> = {
     left: { 'curl -s': 'it needs the key of the configuration: tests/principals.test.ts' },
   },
   'check-hooks': { left: { 'customshouse doctor': 'tests/hook/doctor.test.ts' } },
+  'back-up': {
+    left: { 'customshouse audit verify --dir': 'tests/backup.long.test.ts' },
+  },
   deploy: { left: { 'customshouse serve': 'it does not end: the service of this test' } },
   'give-evidence': {
     prepare: [BLOCKED, 'customshouse audit export --pack evidence.tar.gz --since 1d'],
@@ -128,6 +131,9 @@ export const WALKS: Readonly<Record<string, PageWalk>> = {
 /** Pages whose commands other tests run, or that need what no test has. */
 export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/tutorial/attacked-mailbox.md': 'tests/readme.test.ts',
+  'docs/how-to/check-repositories.md': 'tests/deploy/repository-checks.test.ts',
+  'docs/how-to/run-for-many-agents.md': 'tests/deploy/chart.nightly.test.ts',
+  'docs/how-to/upgrade.md': 'tests/deploy/reproducible.nightly.test.ts',
   'docs/how-to/add-a-classifier.md': 'tests/classifier.test.ts',
   'docs/how-to/approve-tool-calls.md': 'tests/approvals-page.test.ts',
   'docs/how-to/draft-a-policy.md': 'tests/policy-draft.long.test.ts',

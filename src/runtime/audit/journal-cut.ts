@@ -23,13 +23,17 @@ const LINE_FEED = 10;
  * verifies: a checkpoint names only heads that other writers had published before, so nothing that was written during the
  * measurement names a record beyond it if no writer published a head meanwhile. Otherwise the measurement is repeated.
  *
+ * @param onMeasured - called when the files of one writer are measured; for tests
  * @returns the parts by their paths in the journal; none if there is no journal
  * @throws Error if writers publish in every attempt, which one each 4,096 records cannot
  */
-export async function measureJournal(journalDir: string): Promise<readonly JournalPart[]> {
+export async function measureJournal(
+  journalDir: string,
+  onMeasured: () => Promise<void> = async () => {},
+): Promise<readonly JournalPart[]> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const before = await readSmallFiles(journalDir);
-    const parts = await measureSegments(journalDir);
+    const parts = await measureSegments(journalDir, onMeasured);
     const after = await readSmallFiles(journalDir);
     if (JSON.stringify(before) === JSON.stringify(after)) return [...before, ...parts];
     await sleep(RETRY_MS);
@@ -47,13 +51,15 @@ async function readSmallFiles(journalDir: string): Promise<JournalPart[]> {
   return parts;
 }
 
-async function measureSegments(journalDir: string): Promise<JournalPart[]> {
+async function measureSegments(journalDir: string, onMeasured: () => Promise<void>): Promise<JournalPart[]> {
   const parts: JournalPart[] = [];
-  for (const writer of await listWriters(journalDir))
+  for (const writer of await listWriters(journalDir)) {
     for (const { name, path, gzip } of await listSegments(join(journalDir, writer))) {
       const bytes = gzip ? await getSize(path) : await findEndOfLines(path);
       if (bytes !== null) parts.push({ path: join(writer, name), bytes });
     }
+    await onMeasured();
+  }
   return parts;
 }
 
