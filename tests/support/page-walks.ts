@@ -131,9 +131,6 @@ export const WALKS: Readonly<Record<string, PageWalk>> = {
 /** Pages whose commands other tests run, or that need what no test has. */
 export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/tutorial/attacked-mailbox.md': 'tests/readme.test.ts',
-  'docs/how-to/check-repositories.md': 'tests/deploy/repository-checks.test.ts',
-  'docs/how-to/run-for-many-agents.md': 'tests/deploy/chart.nightly.test.ts',
-  'docs/how-to/upgrade.md': 'tests/deploy/reproducible.nightly.test.ts',
   'docs/how-to/add-a-classifier.md': 'tests/classifier.test.ts',
   'docs/how-to/approve-tool-calls.md': 'tests/approvals-page.test.ts',
   'docs/how-to/draft-a-policy.md': 'tests/policy-draft.long.test.ts',
