@@ -17,40 +17,15 @@ import {
   openSigningKey,
   queryIndex,
 } from '../../src/runtime/audit/index.ts';
-import type { AuditEvent, AuditFilter } from '../../src/runtime/audit/types.ts';
+import type { AuditFilter } from '../../src/runtime/audit/types.ts';
 import { median, spread } from '../measure.ts';
+import { buildEvent } from './event.ts';
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 1);
 const scratch = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'bench-audit-'));
 const WAITING = [1, 32, 128, 512];
 const nowMs = Date.now;
-
-/** Returns an event of an ordinary scan, about 750 bytes of JSON. One in ten has tags. */
-function event(index: number): AuditEvent {
-  const found = index % 10 === 0;
-  return {
-    event_id: `evt_${index.toString(16).padStart(24, '0')}`,
-    timestamp: new Date(1.78e12 + index * 3).toISOString(),
-    boundary: 'input',
-    decision: found ? 'modify' : 'allow',
-    action: found ? 'redact' : 'allow',
-    policy_name: found ? 'builtin.personal.input' : 'default.allow',
-    reason: found ? 'Personal data was found and masked.' : 'No rule matched.',
-    data_tags: found ? ['personal.pii.email'] : [],
-    tenant_id: 'default',
-    agent_id: `agent-${index % 20}`,
-    tool_name: null,
-    session_id: `session-${index >> 4}`,
-    source_agent_id: null,
-    destination_agent_id: null,
-    caller_id: 'loopback',
-    context_hash: `sha256:${'0123456789abcdef'.repeat(4)}`,
-    policy_hash: `sha256:${'fedcba9876543210'.repeat(4)}`,
-    coverage: 'full',
-    metadata: { phase: 'request', endpoint: 'scan_input', text_bytes: 1_024, findings: found ? 1 : 0 },
-  };
-}
 
 interface Load {
   readonly per_second: number;
@@ -87,7 +62,7 @@ async function measure(waiting: number, append: (index: number) => Promise<void>
 async function openBare(path: string) {
   const fd = await promisify(open)(path, 'w');
   const [writeTo, sync] = [promisify(write), promisify(fdatasync)];
-  const line = Buffer.from(`${JSON.stringify(event(0))}${' '.repeat(200)}\n`);
+  const line = Buffer.from(`${JSON.stringify(buildEvent(0))}${' '.repeat(200)}\n`);
   let waiting: (() => void)[] = [];
   let writing = false;
   const flush = async (): Promise<void> => {
@@ -123,7 +98,7 @@ async function openReal(name: string) {
   });
   return {
     dir: join(dir, 'journal'),
-    append: (index: number) => journal.append(event(index)),
+    append: (index: number) => journal.append(buildEvent(index)),
     close: journal.close,
   };
 }
@@ -168,7 +143,7 @@ function bareInserts(path: string): number {
   const insert = database.prepare('INSERT INTO events VALUES (?, ?)');
   const rows = Array.from(
     { length: INDEXED },
-    (_, index) => [event(index).event_id, JSON.stringify(event(index))] as const,
+    (_, index) => [buildEvent(index).event_id, JSON.stringify(buildEvent(index))] as const,
   );
   const start = performance.now();
   for (let from = 0; from < INDEXED; from += 512) {
@@ -185,7 +160,7 @@ const QUESTIONS: AuditFilter[] = [
   {},
   { agent_id: 'agent-3' },
   { data_tag: 'personal' },
-  { event_id: event(777).event_id },
+  { event_id: buildEvent(777).event_id },
   { metadata_key: 'none' },
 ];
 

@@ -2,9 +2,10 @@
  * Measures the pages of the console over HTTP on a service with many events: the overview, and the activity with
  * and without filters. Prints the median and the 95th percentile, and their ratio to a health check.
  *
- * Usage: node benchmarks/console/run.ts [events=1000000] [requests=40] [folder] [--postgres]. Without a folder it makes
- * one with `npm run demo`, which takes some minutes, and removes it at the end. A folder that is given is kept. With
- * `--postgres` the store is an empty PostgreSQL; the audit index is a SQLite file in both cases.
+ * Usage: node benchmarks/console/run.ts [events=1000000] [requests=40] [folder] [--postgres] [--index]. Without a folder
+ * it makes one with `npm run demo`, which takes some minutes, and removes it at the end. A folder that is given is kept.
+ * With `--postgres` the store is an empty PostgreSQL, and with `--index` the audit index too, in which the day of events
+ * is repeated on the four days before it: five times the events.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,9 +15,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO_CONFIGURATION } from '../../scripts/demo/configuration.ts';
 import { startPostgres } from '../../src/platform/store/testing/postgres-server.ts';
 import { startTestService } from '../../tests/support/service.ts';
+import { repeatDay } from './repeat-day.ts';
 
-const onPostgres = process.argv.includes('--postgres');
-const words = process.argv.slice(2).filter((word) => word !== '--postgres');
+const onPostgres = process.argv.includes('--postgres') || process.argv.includes('--index');
+const hasIndex = process.argv.includes('--index');
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const events = Number(words[0] ?? 1_000_000);
 const requests = Number(words[1] ?? 40);
 const given = words[2];
@@ -113,13 +116,16 @@ try {
   }
   const postgres = onPostgres ? await startPostgres() : null;
   const url = await postgres?.makeDatabase();
-  const config = `${DEMO_CONFIGURATION}${url === undefined ? '' : `storage: { url: '${url}' }\n`}`;
+  const config = `${DEMO_CONFIGURATION}${url === undefined ? '' : `storage: { url: '${url}' }\n`}${hasIndex ? 'audit: { index: postgres }\n' : ''}`;
   const service = await startTestService({ dir: folder, config, workers: 1, keep: true });
   try {
-    const total = await waitForIndex(service.url);
+    const began = performance.now();
+    const filled = await waitForIndex(service.url);
+    if (hasIndex) process.stdout.write(`filled in ${((performance.now() - began) / 1_000).toFixed(0)} s\n`);
+    const total = hasIndex ? filled * (1 + (await repeatDay(url!))) : filled;
     const health = percentile(await time(service.url, { name: 'health', path: '/v1/health' }), 0.5);
     process.stdout.write(
-      `${total} events in the index, the store on ${onPostgres ? 'PostgreSQL' : 'SQLite'}, load of the machine ${loadavg()[0]!.toFixed(1)}; a health check takes ${health.toFixed(1)} ms\n\n`,
+      `${total} events in the index, the store on ${onPostgres ? 'PostgreSQL' : 'SQLite'}, the index on ${hasIndex ? 'PostgreSQL' : 'SQLite'}, load of the machine ${loadavg()[0]!.toFixed(1)}; a health check takes ${health.toFixed(1)} ms\n\n`,
     );
     process.stdout.write(
       '| Page | Median ms | p95 ms | Median, ratio to a health check |\n|---|---|---|---|\n',

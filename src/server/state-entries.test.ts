@@ -29,6 +29,7 @@ const RESTORED = [
 const KEPT = [
   'agent-token',
   'alert-stream-id',
+  'index-node',
   'approval-link-key',
   'fingerprint-key',
   'memory-key',
