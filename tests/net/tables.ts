@@ -21,11 +21,13 @@ export async function collectSqliteTables(): Promise<string> {
   }
 }
 
-/** Returns the same for the store on PostgreSQL. Call it only if `explainMissingPostgres` returns `null`. */
+/** Returns the same for both on PostgreSQL, in one database. Call it only if `explainMissingPostgres` returns `null`. */
 export async function collectPostgresTables(): Promise<string> {
   const server = await startPostgres();
   try {
-    const lines = await readStore({ kind: 'postgres', url: await server.makeDatabase() }, listPostgresTables);
+    const url = await server.makeDatabase();
+    await (await openIndex({ url, node: 'net', kept_days: 1 })).close();
+    const lines = await readStore({ kind: 'postgres', url }, listPostgresTables);
     return `${lines.join('\n')}\n`;
   } finally {
     await server.remove();

@@ -7,6 +7,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import { StoreFailure } from '../../platform/store/failure.ts';
 import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import {
@@ -75,7 +76,7 @@ async function findPage(index: AuditIndex, filter: AuditFilter, options: QueryOp
   const events: AuditEvent[] = [];
   for (let cursor = parsed.cursor, isFirst = true; ; isFirst = false) {
     const rowsMax = isFirst ? Math.min(limit, PAGE_ROWS) : PAGE_ROWS;
-    const page = await selectPage(index, parsed, cursor, rowsMax).execute();
+    const page = await selectPage(index, parsed, cursor, rowsMax).execute().catch(rethrowSlow);
     for (const row of page) {
       if (events.length === limit) break;
       addWhere(events, row.event, parsed);
@@ -124,6 +125,13 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
     events.push(event);
 }
 
+/** PostgreSQL's code for a statement that was canceled because it took too long. */
+const CANCELED = '57014';
+
+function rethrowSlow(error: unknown): never {
+  throw error instanceof StoreFailure && error.system_code === CANCELED ? buildTooSlowFailure() : error;
+}
+
 function buildTooSlowFailure(): AuditFailure {
   return new AuditFailure(
     'query_too_slow',
@@ -137,19 +145,26 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
   const byTag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
   const direction = filter.newest_first ? 'desc' : 'asc';
   const place = getPlace(byTag ? 't' : 'e');
+  const within = buildRange(place, filter, cursor);
+  // Limited by itself: else a database may join all rows of the tag with all events.
+  const tagged = index.db
+    .selectFrom('audit_event_tags as t')
+    .select(['t.timestamp_ms', 't.seq', 't.event_id'])
+    .where('t.tag', '=', filter.data_tag)
+    .where(within)
+    .orderBy(place.timestamp_ms, direction)
+    .orderBy(place.seq, direction)
+    .orderBy(place.event_id, direction)
+    .limit(rowsMax)
+    .as('t');
   let query: Query = index.db
     .selectFrom('audit_events as e')
     .$if(byTag, (events) =>
-      events
-        .innerJoin('audit_event_tags as t', (join) =>
-          join.onRef('t.event_id', '=', 'e.event_id').onRef('t.timestamp_ms', '=', 'e.timestamp_ms'),
-        )
-        .where('t.tag', '=', filter.data_tag),
+      events.innerJoin(tagged, (join) =>
+        join.onRef('t.event_id', '=', 'e.event_id').onRef('t.timestamp_ms', '=', 'e.timestamp_ms'),
+      ),
     );
-  if (!byTag) query = whereIndexed(query, indexed, filter, index.dialect.isIncident);
-  if (filter.since_ms !== null) query = query.where(place.timestamp_ms, '>=', filter.since_ms);
-  if (filter.until_ms !== null) query = query.where(place.timestamp_ms, '<=', filter.until_ms);
-  if (cursor !== null) query = query.where(buildCursorCondition(place, cursor, filter.newest_first));
+  if (!byTag) query = whereIndexed(query, indexed, filter, index.dialect.isIncident).where(within);
   return query
     .select([
       place.timestamp_ms.as('timestamp_ms'),
@@ -194,9 +209,20 @@ function isAboutIncidents({ any_of }: ParsedFilter): boolean {
   return actions?.every((action) => INCIDENT_ACTIONS.includes(action)) ?? false;
 }
 
-function buildCursorCondition(place: Place, cursor: AuditCursor, newestFirst: boolean) {
-  const { timestamp_ms, seq, event_id } = cursor;
-  return sql<boolean>`(${place.timestamp_ms}, ${place.seq}, ${place.event_id}) ${sql.raw(newestFirst ? '<' : '>')} (${timestamp_ms}, ${seq}, ${event_id})`;
+/** Builds the condition of the times of a filter, and of the cursor. */
+function buildRange(place: Place, filter: ParsedFilter, cursor: AuditCursor | null): RawBuilder<boolean> {
+  const { since_ms, until_ms, newest_first } = filter;
+  const conditions = [sql<boolean>`true`];
+  if (since_ms !== null) conditions.push(sql`${place.timestamp_ms} >= ${since_ms}`);
+  if (until_ms !== null) conditions.push(sql`${place.timestamp_ms} <= ${until_ms}`);
+  if (cursor !== null) {
+    const { timestamp_ms, seq, event_id } = cursor;
+    const direction = sql.raw(newest_first ? '<' : '>');
+    conditions.push(
+      sql`(${place.timestamp_ms}, ${place.seq}, ${place.event_id}) ${direction} (${timestamp_ms}, ${seq}, ${event_id})`,
+    );
+  }
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
 /** Selects the event if it matches all filters that the index has not applied, else `null`. */

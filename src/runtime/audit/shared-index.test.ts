@@ -15,6 +15,7 @@ import { openIndexReader } from './events/pages.ts';
 import { findStreamPosition, readStreamPage } from './events/replay.ts';
 import { parseFilter } from './filter.ts';
 import { indexHeads, openIndexer } from './indexer.ts';
+import { createOrder } from './order.ts';
 import { openPartitions } from './postgres-partitions.ts';
 import { queryIndex } from './query.ts';
 import { listAuditSessions } from './session-list.ts';
@@ -368,4 +369,42 @@ test('events of a day ahead move to its partition', async (t, at) => {
   assert.deepEqual([await count('audit_events_rest'), await count('audit_event_tags_rest')], [0, 0]);
   const later = { now_ms: () => aheadMs + DAY_MS };
   assert.equal((await queryIndex(index, { data_tag: 'secret' }, later)).count, 1);
+});
+
+test('after the index is lost alerts keep their place', async (t, at) => {
+  const own = await makeAuditLog(t);
+  await createOrder(own.dir);
+  const journal = await own.open();
+  const index = await at.open(own.state);
+  const indexer = openIndexer({ index, dir: own.dir });
+  for (const from of [0, 5]) {
+    await appendRange(journal, from, from + 5);
+    await indexer.sync();
+  }
+  const reader = await openIndexReader(index, { event_id: null, time_ms: 0, seqs: {} });
+  const { events, place } = await reader.next({ limit: 100, parse: true });
+  assert.equal(events.length, 10);
+  assert.notEqual(await findStreamPosition(index, sampleEvent(3).event_id), null);
+  await index.close();
+  await at.remove(own.state);
+  const other = await openNode(t, at);
+  await appendRange(other.journal, 100, 103);
+  await other.indexer.sync();
+  const again = await at.open(own.state);
+  const refilled = openIndexer({ index: again, dir: own.dir });
+  await refilled.sync();
+  assert.equal(await countAll(again), 13);
+  assert.equal(
+    await findStreamPosition(again, sampleEvent(3).event_id),
+    null,
+    'others have other places now',
+  );
+  await appendRange(journal, 10, 12);
+  await refilled.sync();
+  assert.notEqual(await findStreamPosition(again, sampleEvent(10).event_id), null);
+  const next = await (await openIndexReader(again, place)).next({ limit: 100, parse: true });
+  assert.deepEqual(
+    next.events.map(({ event_id }) => event_id),
+    listIds(10, 12),
+  );
 });
