@@ -133,6 +133,7 @@ const full = {
   metrics: { enabled: true, endpoint: '/m', public: true },
   audit: {
     enabled: true,
+    index: 'off',
     log_actions: 'all',
     export_actions: true,
     log_inputs: true,

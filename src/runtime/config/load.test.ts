@@ -406,6 +406,7 @@ test('without a file the defaults hold', async () => {
     audit: {
       enabled: true,
       log_actions: 'blocked',
+      index: 'sqlite',
       export_actions: false,
       log_inputs: false,
       log_argument_shapes: [],

@@ -71,3 +71,20 @@ test('a cluster needs a store that its nodes share', async (t) => {
       );
   }
 });
+
+test('an index in PostgreSQL needs the store there', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'requirements-'));
+  t.after(() => rmSync(cwd, { recursive: true, force: true }));
+  const rows: readonly (readonly [storage: string, fits: boolean])[] = [
+    ['', false],
+    ['storage: {url: "sqlite:x.db"}', false],
+    ['storage: {url: "postgres://u@db/x"}', true],
+  ];
+  for (const [storage, fits] of rows) {
+    writeFileSync(join(cwd, 'service.yaml'), `audit: {index: postgres}\n${storage}`);
+    const read = await loadConfig({ path: null, env: {}, cwd });
+    assert.equal(read.ok, fits, storage);
+    if (!read.ok)
+      assert.match(read.problems[0]!.message, /^`audit\.index` uses the database of `storage\.url`/);
+  }
+});
