@@ -139,9 +139,11 @@ test('a task and a capability that one node revokes are refused by the other at 
     body: { agent_id: 'support', scope: { tool_name: 'ls' }, ttl: '5m' },
   });
   const validate = async () =>
-    (await callB('/v1/capabilities/validate', {
-      body: { capability_token_id: issued.body.token, tool: 'ls', agent_id: 'support' },
-    })).body;
+    (
+      await callB('/v1/capabilities/validate', {
+        body: { capability_token_id: issued.body.token, tool: 'ls', agent_id: 'support' },
+      })
+    ).body;
   assert.equal((await validate()).valid, true, JSON.stringify([issued.body, await validate()]));
   await callA(`/v1/capabilities/${issued.body.token_id}/revoke`, { body: {} });
   assert.equal((await validate()).valid, false);

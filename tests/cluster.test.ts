@@ -170,6 +170,18 @@ test('a node without the database is fenced, says so, and recovers by itself', {
   );
 });
 
+test('the workers of a supervisor that is silent are fenced', { skip }, async () => {
+  process.kill(a.pid, 'SIGSTOP');
+  try {
+    await until(async () => (await scan(a)).rule === 'fault.cluster', 'the lease ends without a word');
+    assert.equal(await readiness(a), 503);
+  } finally {
+    process.kill(a.pid, 'SIGCONT');
+  }
+  await until(async () => (await readiness(a)) === 200, 'ready again');
+  assert.equal((await scan(a)).decision, 'allow');
+});
+
 test('without the database a node blocks, and both come back', { skip }, async () => {
   await server.stop();
   await until(async () => (await scan(a)).rule === 'fault.cluster', 'the lease ends');

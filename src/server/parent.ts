@@ -281,9 +281,8 @@ function superviseNode(
   const catchUp = () => managed.look().then(cluster.renewNow);
   cluster.supervise({
     getActive: () => ({ policy_revision: managed.activeRevision(), policy_hash: policyHash() }),
-    onLease: (lease) => {
-      for (const worker of workers.serving()) worker.call('lease', lease, PUSH_MS).catch(() => {});
-    },
+    onLease: (lease) =>
+      Promise.allSettled(workers.serving().map((worker) => worker.call('lease', lease, PUSH_MS))),
     onNewRevision: catchUp,
     onFenceChange: (isFenced) => {
       const event = buildFenceEvent(isFenced, Date.now(), policyHash());

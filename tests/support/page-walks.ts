@@ -92,6 +92,7 @@ export const WALKS: Readonly<Record<string, PageWalk>> = {
     },
   },
   'sign-in': {},
+  'run-a-cluster': {},
   'test-policies': {
     prepare: [DELETED],
     left: {

@@ -79,7 +79,12 @@ function listSources(event: AuditEvent): readonly AlertSource[] {
 }
 
 /** Changes of the service whose refusal is a failure of a file or a driver, not of a person. */
-const FAILING_PHASES: readonly string[] = ['policy_reload', 'secret_resolve', 'state_folder'];
+const FAILING_PHASES: readonly string[] = [
+  'policy_reload',
+  'secret_resolve',
+  'state_folder',
+  'cluster_fence',
+];
 
 /** Returns the recorded severity. Events of the service, and old ones without findings, have one by their action. */
 function readSeverity(event: AuditEvent): AlertSeverity {

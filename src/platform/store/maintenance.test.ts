@@ -94,3 +94,27 @@ test('closing waits for what was begun, and begins nothing more', async () => {
   await new Promise((resolve) => setTimeout(resolve, 120));
   assert.deepEqual(done, ['slow']);
 });
+
+test('a job of another node is left to it, and one of each node is not', async () => {
+  const done: string[] = [];
+  const asked: string[] = [];
+  const job = (name: string, more: object = {}) => ({
+    name,
+    every_ms: SOON_MS,
+    run: async () => {
+      done.push(name);
+      return false;
+    },
+    ...more,
+  });
+  const jobs = [job('own'), job('other'), job('each', { runs_on_each_node: true })];
+  const housekeeping = startMaintenance(jobs, { error: () => assert.fail() }, async (name) => {
+    asked.push(name);
+    return name === 'own';
+  });
+  await waitForLength(done, 6);
+  await waitForLength(asked, 4);
+  await housekeeping.close();
+  assert.deepEqual(new Set(done), new Set(['own', 'each']));
+  assert.deepEqual(new Set(asked), new Set(['own', 'other']));
+});

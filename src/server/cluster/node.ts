@@ -25,8 +25,8 @@ import { buildClusterStatus, havePoliciesThatDiffer } from './status.ts';
 /** What the supervisor of a node tells its membership, and what it learns from it. */
 export interface NodeSupervisor {
   readonly getActive: () => { readonly policy_revision: number | null; readonly policy_hash: string };
-  /** Called after each renewal: all workers get the lease. */
-  readonly onLease: (lease: NodeLease) => void;
+  /** Called after each renewal. Resolves when all workers have the lease. */
+  readonly onLease: (lease: NodeLease) => Promise<unknown>;
   /** Called if the database has a newer revision than this node. */
   readonly onNewRevision: () => Promise<void>;
   /** Called when the node is fenced, and when it is not any more. */
@@ -59,6 +59,8 @@ const PATIENCE_MS = 800;
 /** A process that was killed holds its name for the rest of its lease, which a restart waits for. */
 const JOIN_MS_MAX = 2 * LEASE_MS;
 const JOIN_AGAIN_MS = 100;
+/** A worker that does not answer must not cost the lease. */
+const SHARE_MS_MAX = 200;
 const ACTIVATION_MS_MAX = 3_000;
 const ACTIVATION_LOOK_MS = 50;
 
@@ -170,8 +172,16 @@ async function openMember(config: Config, parts: MemberParts): Promise<ClusterMe
   let isClosed = false;
   let renewing: Promise<void> = Promise.resolve();
 
+  /** The workers name a revision in their events before other nodes see that this one has it. */
+  async function shareRevision(policyRevision: number | null): Promise<void> {
+    state.lease = { ...state.lease, policy_revision: policyRevision };
+    fence.useLease(state.lease);
+    await Promise.race([supervisor?.onLease(state.lease), sleep(SHARE_MS_MAX, null, { ref: false })]);
+  }
+
   async function renew(): Promise<void> {
     const active = supervisor?.getActive() ?? { policy_revision: null, policy_hash: null };
+    if (active.policy_revision !== state.lease.policy_revision) await shareRevision(active.policy_revision);
     const report = { ...active, fence_count: state.fence_count };
     // The lease in the database begins after this moment, so it ends after the one that this node grants itself.
     const sentMs = readMachineMs();
@@ -196,7 +206,7 @@ async function openMember(config: Config, parts: MemberParts): Promise<ClusterMe
     state.renewed_machine_ms = sentMs;
     if (policy_revision === state.newest_revision) state.current_machine_ms = sentMs;
     fence.useLease(state.lease);
-    supervisor?.onLease(state.lease);
+    void supervisor?.onLease(state.lease);
     if (policy_revision !== null && policy_revision !== state.newest_revision)
       void supervisor?.onNewRevision();
   }
