@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 /**
- * What nodes share, with `NOTIFY`: exact counts, tasks, sessions of people, jobs and deliveries that happen once, and the
+ * The state that nodes share, with `NOTIFY`: exact counts, tasks, sessions of people, jobs and deliveries that happen once, and the
  * end of a node.
  */
 import assert from 'node:assert/strict';

@@ -85,6 +85,7 @@ const SHOWN = {
   GITHUB_TOKEN: 'a',
   OTLP_AUTHORIZATION: 'a',
   STORE_PASSWORD: 'p',
+  CLUSTER_SECRET: 'c'.repeat(32),
   MEMORY_KEY: 'k'.repeat(32),
   OPENAI_API_KEY: 'k',
   ANTHROPIC_KEY_A: 'k',

@@ -10,6 +10,7 @@ export const LAYERS = [
   'drivers',
   'runtime/config',
   'runtime/classifiers',
+  'runtime/cluster',
   'runtime/access',
   'runtime/observability',
   'runtime/audit',

@@ -30,7 +30,7 @@ export interface FeatureParts {
   readonly prepareModel: (settings: ModelSettings) => LazyModel;
   /** Returns the runtime with all features' members. */
   readonly runtime: () => Runtime;
-  /** Tells the processes of all nodes about a change, and hears of theirs. A hint may be lost. */
+  /** Carries hints about changes between the processes of all nodes. A hint may be lost. */
   readonly bus: Pick<EventBus, 'publish' | 'subscribe'>;
 }
 

@@ -46,7 +46,7 @@ export interface ActivatedChange {
   readonly policy_hash: string;
   readonly generation: number;
   readonly warnings: readonly string[];
-  /** Where it is active; absent without a cluster. */
+  /** The nodes on which it is active; absent without a cluster. */
   readonly cluster?: ClusterActivation;
 }
 

@@ -97,7 +97,7 @@ export interface ServiceRuntime extends AuditQueries {
   /** Returns the cluster as this node sees it; `null` without one. */
   readonly clusterStatus: () => Promise<ClusterStatus | null>;
   /**
-   * Tells all nodes about a change, and waits until it is active on all live ones, for some seconds at most. `null`
+   * Notifies all nodes about a change, and waits until it is active on all live ones, for some seconds at most. `null`
    * without a cluster, or if the database does not answer.
    */
   readonly awaitClusterActive: () => Promise<ClusterActivation | null>;

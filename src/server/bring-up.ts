@@ -114,7 +114,7 @@ export async function bringUpService(
   }
 }
 
-/** A daemon is no node: nobody sends it traffic, and it decides for the hooks of its machine. */
+/** Joins the cluster. A daemon is no node: it has no HTTP address, and decides for the hooks of its machine. */
 async function joinIfConfigured(
   { worker_url, version }: ServiceOptions,
   config: Config,

@@ -75,7 +75,7 @@ export function openManagedCopy(
     seen.api_keys = revision;
   }
 
-  /** Every process has read the copy of the list when it resolves. */
+  /** When it resolves, no process uses an older copy of the list. */
   async function copyToState(revision: number): Promise<void> {
     await Promise.all(features.map((feature) => feature.copyToState?.(state_dir, store)));
     if (seen.agent_blocks >= 0) await sleep(AGENT_LIST_AGE_MS_MAX);
@@ -98,7 +98,7 @@ export function openManagedCopy(
     }
   }
 
-  /** One look runs at a time. A call during one looks again after it, because that one may have read too early. */
+  /** One look runs at a time. A call during one starts another after it, because the first may be older than the change. */
   function look(): Promise<void> {
     running = running.then(lookOnce);
     return running;

@@ -55,7 +55,7 @@ export type WorkerMethods = {
   readonly events: (batch: StreamBatch) => Promise<{ readonly received: true }>;
   /** Replaces the lease of this node. */
   readonly lease: (lease: NodeLease) => { readonly taken: true };
-  /** Tells the subscribers of this worker about a change. */
+  /** Delivers a hint to the subscribers in this worker. */
   readonly hint: (hint: Hint) => { readonly taken: true };
   /** Stops accepting requests, answers those in flight, closes the journal and exits. */
   readonly stop: (nothing: null) => Promise<{ readonly stopped: true }>;
@@ -76,7 +76,7 @@ export type ParentMethods = {
   readonly cluster: (nothing: null) => Promise<ClusterStatus | null>;
   /** Answers when the newest revision is active on all live nodes, or after some seconds; `null` without a cluster. */
   readonly await_active: (nothing: null) => Promise<ClusterActivation | null>;
-  /** Tells the processes of all nodes about a change. */
+  /** Sends a hint to the processes of all nodes. */
   readonly publish: (hint: Hint) => Promise<{ readonly published: true }>;
   readonly reload: (by: { readonly caller_id: string }) => Promise<ReloadReport>;
   /**

@@ -72,7 +72,7 @@ export interface Coordinator {
   readonly syncIndex: () => Promise<void>;
   readonly cluster: Runtime['clusterStatus'];
   readonly awaitActive: Runtime['awaitClusterActive'];
-  /** Tells the processes of all nodes about a change. Never rejects. */
+  /** Sends a hint to the processes of all nodes. Never rejects. */
   readonly publish: EventBus['publish'];
   readonly eraseActions: Runtime['eraseActions'];
   /**
@@ -436,7 +436,7 @@ function buildStatusOperations(
 
 type ClusterOperations = Pick<Runtime, 'clusterStatus' | 'awaitClusterActive' | 'lease'>;
 
-/** What the supervisor does not answer in time is left out: a change is made, and its answer says less. */
+/** An answer leaves out the nodes if the supervisor does not answer in time: the change is made anyway. */
 function buildClusterOperations({ coordinator, fence, log }: RuntimeParts): ClusterOperations {
   return {
     lease: () => (fence === null ? null : { ...fence.getLease(), is_fenced: fence.findFenced() !== null }),

@@ -20,7 +20,7 @@ function listenTo(bus: EventBus): Hint[] {
   return heard;
 }
 
-/** Publishes until all have heard it, because a hint is lost until the connections are there. */
+/** Publishes until all have received it, because a hint is lost until the connections are there. */
 async function publishUntilHeard(from: EventBus, hint: Hint, lists: readonly Hint[][]): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     await from.publish(hint);

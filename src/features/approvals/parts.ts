@@ -40,7 +40,7 @@ export interface ApprovalsParts {
   readonly links: Pick<ApprovalLinks, 'build'> | null;
   /** Returns the secret from which the keys of argument hashes are derived. */
   readonly secret: () => string;
-  /** Tells waiting callers of all processes and nodes about a change. */
+  /** Notifies waiting callers in all processes and nodes. */
   readonly bus: Pick<EventBus, 'publish' | 'subscribe'>;
   /** Receives a message and its cause for the service log. Must not throw. */
   readonly reportFault: ReportFault;

@@ -73,7 +73,7 @@ test('a caller that does not wait, or is released, gets the present state', asyn
   assert.equal(getStatus(await waiting.wait('r', 30_000, null)), 'pending');
 });
 
-test('a word about a request looks at once, one about another looks not at all', async () => {
+test('only a hint about a waiting request reads it immediately', async () => {
   const { decided, looks, waiting } = openTestApprovals();
   const waited = waiting.wait('r', 30_000, null);
   await new Promise((resolve) => setImmediate(resolve));

@@ -14,14 +14,14 @@ interface Waiter {
 
 export interface WaitList {
   readonly wait: (requestId: string, waitMs: number, signal: AbortSignal | null) => Promise<WaitResult>;
-  /** Looks at once if a caller waits for this request: another process says that it changed. */
+  /** Reads the request immediately if a caller waits for it, because another process has changed it. */
   readonly look: (requestId: string) => void;
   readonly release: () => void;
 }
 
 /**
  * Lets callers wait for requests to be decided. While at least one waits, the store is polled every 250 ms, because a
- * word from another process may be lost. A failed query rejects all waiting calls.
+ * hint from another process may be lost. A failed query rejects all waiting calls.
  *
  * @param look reads the requests with these ids; a missing request is left out
  */
@@ -58,7 +58,7 @@ export function openWaitList(
 
   function lookFor(requestId: string): void {
     if (isReleased || ![...waiters].some((waiter) => waiter.request_id === requestId)) return;
-    // A look that has begun may have read the request before it changed.
+    // The present look may be older than the change.
     if (isLooking) mustLookAgain = true;
     else {
       if (timer !== null) clearTimeout(timer);

@@ -10,7 +10,7 @@ const HINT_TOPICS = ['approval', 'revision'] as const;
 const ID_MAX = 128;
 
 /**
- * Carries hints to every process of every node, at most once each. A hint may be lost, so whoever waits for one also polls.
+ * Carries hints to every process of every node, at most once each. A hint may be lost, so a subscriber also polls.
  */
 export interface EventBus {
   /** Sends a hint to all subscribers, own ones included. Never rejects. */
@@ -26,6 +26,7 @@ export interface Subscribers extends Pick<EventBus, 'subscribe'> {
   readonly clear: () => void;
 }
 
+/** Opens the list of subscribers, which is empty. `deliver` calls each with a hint. */
 export function openSubscribers(): Subscribers {
   const listeners = new Set<(hint: Hint) => void>();
   return {

@@ -37,7 +37,7 @@ export interface ClusterStatus {
   readonly nodes: readonly NodeStatus[];
 }
 
-/** Where a change is active. */
+/** The nodes on which a change is active. */
 export interface ClusterActivation {
   /** The revision that contains the change. */
   readonly policy_revision: number;

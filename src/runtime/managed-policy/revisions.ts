@@ -4,7 +4,7 @@ import type { StoreTables } from '../../platform/store/index.ts';
 /** A subject that operators change over the API: the policy, the API keys, or the list of blocked agents. */
 export type ManagedSubject = 'policy' | 'api_keys' | 'agent_blocks';
 
-/** How many changes there were, by subject. */
+/** The number of changes of each subject. */
 export type Revisions = Readonly<Record<ManagedSubject, number>>;
 
 /** Counts a change, in the transaction that makes it. */

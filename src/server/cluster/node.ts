@@ -22,7 +22,7 @@ import { buildClusterMetrics } from './metrics.ts';
 import { deriveSharedKeys, prepareSharedKeys, requireEqualKeys } from './shared-keys.ts';
 import { buildClusterStatus, havePoliciesThatDiffer } from './status.ts';
 
-/** What the supervisor of a node tells its membership, and what it learns from it. */
+/** The supervisor of a node, as its membership uses it. */
 export interface NodeSupervisor {
   readonly getActive: () => { readonly policy_revision: number | null; readonly policy_hash: string };
   /** Called after each renewal. Resolves when all workers have the lease. */
@@ -113,7 +113,7 @@ async function enterCluster(config: Config, version: string, store: Store): Prom
   }
 }
 
-/** Of two nodes that start at the same time with different keys, one stays. */
+/** Decides which of two nodes stays if they start at the same time with different keys. */
 function isElder(one: ListedNode, other: ListedNode): boolean {
   if (one.started_ms !== other.started_ms) return one.started_ms < other.started_ms;
   return one.node_id < other.node_id;

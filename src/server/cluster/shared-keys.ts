@@ -35,7 +35,7 @@ function listKeys({ auth, detection, memory }: KeyConfig): readonly SharedKey[] 
   ];
 }
 
-/** Tokens may differ, because a person can rotate one while the node runs; they begin as the same if there is a secret. */
+/** Tokens may differ, because an operator can rotate one while the node runs; they begin as the same if there is a secret. */
 const TOKENS = { 'operator-token': 'svc_operator_', 'agent-token': 'svc_agent_' } as const;
 
 /** Derives from `cluster.secret` the keys and tokens that the state folder lacks. Does nothing without a secret. */
@@ -134,7 +134,7 @@ function createKey(stateDir: string, file: string): void {
   else writePrivateFile(join(stateDir, file), randomBytes(32).toString('base64url'), 'keep');
 }
 
-/** The keys have 32 random bytes or come from a person who needs 32 characters, so that a digest reveals none. */
+/** The keys have 32 random bytes or at least 32 characters of an operator, so that a digest reveals none. */
 function createDigest(name: string, key: string): string {
   return createHmac('sha256', key).update(`cluster key digest ${name} 1`).digest('hex');
 }

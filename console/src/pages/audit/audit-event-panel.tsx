@@ -22,7 +22,7 @@ export function AuditEventPanel({ event }: { readonly event: ConsoleEvent }) {
             <code>{name}</code>
           </dt>,
           <dd key={name}>
-            <SafeText text={typeof value === 'object' ? (value?.join(', ') ?? null) : value} />
+            <SafeText text={Array.isArray(value) ? value.join(', ') : value === null ? null : `${value}`} />
           </dd>,
         ])}
       </dl>
