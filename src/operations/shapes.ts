@@ -59,7 +59,7 @@ export const dataTags = Type.Array(
 );
 
 /** A context's members that state the person and the chain. See `resolvePrincipal`. */
-const principalProperties = {
+export const principalProperties = {
   user_id: Type.Optional({
     ...name,
     description:

@@ -343,6 +343,11 @@ export interface ServiceApi {
         readonly source_agent_id?: string | null;
         readonly destination_agent_id?: string | null;
         readonly tool_name?: string | null;
+        readonly claimed_user?: string | null;
+        readonly chain?: readonly string[];
+        readonly agent_tier?: 'interactive' | 'subagent' | 'background' | 'api';
+        readonly task_id?: string | null;
+        readonly trace_id?: string | null;
         readonly metadata: {
           readonly calls_last_minute?: number;
           readonly coverage_bytes?: number;

@@ -46,6 +46,9 @@ interface RecordedEvent {
   readonly tenant_id: string;
   readonly caller_id: string;
   readonly decision: string;
+  readonly claimed_user?: string;
+  readonly chain?: readonly string[];
+  readonly trace_id?: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -97,6 +100,25 @@ test('decisions reach the audit log of a service, as those of a program', async 
     dropped: 0,
     last_error: null,
   });
+});
+
+test('a reported decision has the person and the chain of its call', async () => {
+  const guard = openGuard(
+    { url: service.url, spool_dir: newFolder() },
+    { session_id: 'principal', agent_id: 'helper' },
+  );
+  const about = { user_id: 'ada', chain: ['lead', 'helper'], trace_id: 'ab'.repeat(16) };
+  const { event_id } = await guard.tool('look_up', { city: 'Rome' }, about);
+  const other = await guard.tool('look_up', {}, { ...about, agent_id: 'lead', session_id: 'other' });
+  assert.equal(other.decision, 'block', 'the caller is the last of the chain');
+  await guard.close();
+  assert.deepEqual(guard.reportStatus().refused, 0);
+  const [event] = await findEvents('principal');
+  const { agent_id, claimed_user, chain, trace_id } = event!;
+  assert.deepEqual(
+    [event?.event_id, agent_id, claimed_user, chain, trace_id],
+    [event_id, 'helper', 'ada', about.chain, about.trace_id],
+  );
 });
 
 /** A service behind a server that breaks the connection of the first requests, before or after they were answered. */

@@ -1,14 +1,9 @@
+import type { RequestSubject } from '../../operations/subject.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { formatTime, hashContext, REPORTED_BY_SDK, sortMetadata } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { listPrincipalFields } from '../../runtime/enforcement/audit-event.ts';
 import type { ReportedEvent } from './shape.ts';
-
-/** The subject of a reported decision, after the scope of the credential was checked. */
-interface ReportedSubject {
-  readonly tenant_id: string;
-  readonly agent_id: string;
-  readonly source_agent_id: string | null;
-}
 
 /** A decision may be this old when it arrives, in milliseconds. A spool survives a long weekend. */
 const AGE_MS_MAX = 7 * 24 * 3_600_000;
@@ -23,7 +18,7 @@ const REASON = 'A program decided this with a local guard and reported it.';
  */
 export function buildReportedEvent(
   reported: ReportedEvent,
-  subject: ReportedSubject,
+  subject: RequestSubject,
   caller: Caller,
   nowMs: number,
 ): AuditEvent {
@@ -46,6 +41,7 @@ export function buildReportedEvent(
     source_agent_id: subject.source_agent_id,
     destination_agent_id: reported.destination_agent_id ?? null,
     caller_id: caller.id,
+    ...(subject.principal !== undefined && listPrincipalFields(subject.principal)),
     context_hash: '',
     policy_hash: reported.policy_hash,
     coverage: reported.coverage,

@@ -56,6 +56,45 @@ test('a reported decision is recorded as one of a program, under the credential 
   assert.equal(event?.context_hash, hashContext(event!));
 });
 
+test('a reported decision names the person, whom the credential proves or not', async () => {
+  const { events, report } = open();
+  const stated = {
+    claimed_user: 'ada',
+    chain: ['lead', 'support-bot'],
+    agent_tier: 'subagent',
+    task_id: 'tsk_0123456789abcdef01234567',
+    trace_id: 'ab'.repeat(16),
+  };
+  const plain = buildAgentCaller('key:plain', NAMES, '*', '*');
+  const acting: Caller = { ...plain, may_act_for: ['ada'] };
+  const narrow = buildAgentCaller('key:narrow', NAMES, '*', ['support-bot']);
+  assert.equal((await report([numbered(1, stated)], plain)).recorded, 1);
+  assert.equal((await report([numbered(2, stated)], acting)).recorded, 1);
+  assert.equal((await report([numbered(3)], plain)).recorded, 1);
+  const [claimed, proved, none] = events.map((event) =>
+    [event.user_id, event.claimed_user, event.chain, event.agent_tier, event.task_id, event.trace_id].map(
+      (each) => each ?? null,
+    ),
+  );
+  const { chain, agent_tier, task_id, trace_id } = stated;
+  assert.deepEqual(claimed, [null, 'ada', chain, agent_tier, task_id, trace_id]);
+  assert.deepEqual(proved, ['ada', null, chain, agent_tier, task_id, trace_id]);
+  assert.deepEqual(none, [null, null, null, null, null, null]);
+  const { refused } = await report(
+    [
+      numbered(4, stated),
+      numbered(5, { chain: ['support-bot', 'support-bot'] }),
+      numbered(6, { claimed_user: SECRET }),
+    ],
+    narrow,
+  );
+  assert.deepEqual(
+    refused.map(({ code }) => code),
+    ['forbidden', 'invalid_request', 'invalid_request'],
+  );
+  assert.equal(events.length, 3);
+});
+
 test('a batch that is sent again adds nothing', async () => {
   const { events, report } = open();
   const batch = [numbered(1), numbered(2), numbered(2)];

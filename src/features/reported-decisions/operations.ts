@@ -1,6 +1,6 @@
 import { Type } from '../../core/schema.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
+import { dropBlankName, type RequestSubject, resolveSubject } from '../../operations/subject.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { buildReportedEvent } from './build-event.ts';
 import { listNames } from './names.ts';
@@ -111,9 +111,21 @@ function admitEvents(
     const refusal = checkReported(event, secrets, context);
     if (refusal !== null) refused.push(refusal);
     else
-      admitted.set(event.event_id, buildReportedEvent(event, resolveSubject(event, context), caller, nowMs));
+      admitted.set(event.event_id, buildReportedEvent(event, resolveReporter(event, context), caller, nowMs));
   }
   return admitted;
+}
+
+/**
+ * Resolves whom a decision concerns, as for a check: the credential proves the person, the chain and the tier, or the
+ * program claims them.
+ */
+function resolveReporter(event: ReportedEvent, context: Context): RequestSubject {
+  const { claimed_user: userId, chain, agent_tier, task_id, trace_id } = event;
+  return resolveSubject(
+    { ...event, context: { user_id: userId, chain, agent_tier, task_id, trace_id } },
+    context,
+  );
 }
 
 /** Returns why a decision is not recorded; `null` if it is. */
@@ -131,7 +143,7 @@ function checkReported(
   if (Number.isNaN(Date.parse(event.timestamp)))
     return refuseEvent(event, 'invalid_request', '`timestamp` is not a time.');
   try {
-    resolveSubject(event, context);
+    resolveReporter(event, context);
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

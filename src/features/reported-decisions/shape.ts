@@ -8,7 +8,7 @@ import {
   SEVERITIES,
   VIOLATION_TYPES,
 } from '../../core/types/index.ts';
-import { dataTags, name, PRINTABLE, PRINTABLE_TEXT } from '../../operations/shapes.ts';
+import { dataTags, name, PRINTABLE, PRINTABLE_TEXT, principalProperties } from '../../operations/shapes.ts';
 
 /** Events that one batch may have. */
 export const BATCH_EVENTS_MAX = 256;
@@ -25,6 +25,9 @@ const flag = Type.Literal(true);
 function buildNamesSchema<const Pattern extends string>(pattern: Pattern, maxItems: number) {
   return Type.Array(Type.String({ maxLength: 512, pattern: `^(?:${pattern})$` }), { maxItems });
 }
+
+/** The person, under the name that a guard in process records, because it proves none. */
+const { user_id: claimedUser, ...work } = principalProperties;
 
 /**
  * The metadata that a local guard records. Each member is a number, a flag, a name or a list of names, so that no member
@@ -87,6 +90,8 @@ export const reportedEventSchema = Type.Object(
     source_agent_id: Type.Optional(name),
     destination_agent_id: Type.Optional(name),
     tool_name: Type.Optional(name),
+    claimed_user: claimedUser,
+    ...work,
     metadata: reportedMetadataSchema,
   },
   { additionalProperties: false },

@@ -110,7 +110,7 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
 }
 
 /** Returns the fields on the person and the chain that an event has: those that are known. */
-function listPrincipalFields({
+export function listPrincipalFields({
   user,
   claimed_user,
   chain,

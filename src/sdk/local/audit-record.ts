@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { listArgumentLabels } from '../../core/flow/labels.ts';
 import { summarizeFindings } from '../../core/review/found-tags.ts';
 import { computeEventSeverity } from '../../core/review/recorded-decision.ts';
-import type { CrossingContext, Verdict } from '../../core/types/index.ts';
+import type { AgentTier, CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { GuardOperation } from '../types.ts';
 
 /** One decision of a local guard, in the shape of an audit event of the service. Its only text is the call. */
@@ -24,6 +24,12 @@ export interface DecisionRecord {
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
   readonly caller_id: string;
+  /** The person whom the call names; a guard in process proves none. */
+  readonly claimed_user?: string;
+  readonly chain?: readonly string[];
+  readonly agent_tier?: AgentTier;
+  readonly task_id?: string;
+  readonly trace_id?: string;
   /** `sha256:` and hex over twelve fields as canonical JSON, as in the service. */
   readonly context_hash: string;
   readonly policy_hash: string;
@@ -89,11 +95,25 @@ export function buildDecisionRecord(
     source_agent_id: crossing.source_agent_id,
     destination_agent_id: crossing.destination_agent_id,
     caller_id: CALLER,
+    ...listStatedNames(crossing.principal),
     // The names above are in canonical order, and so are those of the metadata.
     context_hash: `sha256:${bytesToHex(sha256(utf8ToBytes(JSON.stringify(hashed))))}`,
     policy_hash: verdict.policy_hash,
     coverage: verdict.coverage.status,
     metadata,
+  };
+}
+
+/** Returns what a call states on the person, the chain and its work. */
+function listStatedNames(principal: CrossingContext['principal']): Partial<DecisionRecord> {
+  if (principal === undefined) return {};
+  const { claimed_user, chain, claimed_tier, task_id, trace_id } = principal;
+  return {
+    ...(claimed_user !== null && { claimed_user }),
+    ...(chain.length > 0 && { chain }),
+    ...(claimed_tier !== null && { agent_tier: claimed_tier }),
+    ...(task_id !== null && { task_id }),
+    ...(trace_id !== null && { trace_id }),
   };
 }
 

@@ -50,7 +50,7 @@ export function buildRequestContext(
   const aboutTool = operation === 'intercept_tool' ? tool : (body.context?.tool ?? null);
   const isMessage = operation === 'intercept_agent_message';
   const isAction = isMessage || operation === 'intercept_tool';
-  const agentId = body.agent_id ?? source_agent_id ?? 'unknown';
+  const agentId = body.agent_id ?? source_agent_id ?? body.context?.chain?.at(-1) ?? 'unknown';
   return {
     boundary: isAction ? 'action' : operation === 'guard_output' ? 'output' : 'input',
     phase: !isAction ? null : isMessage ? 'message' : (body.phase ?? 'request'),
@@ -126,6 +126,10 @@ function findNameProblem(body: CheckBody): string | null {
   const chain = body.context?.chain ?? [];
   if (chain.length > CHAIN_LINKS_MAX || new Set(chain).size < chain.length)
     return `\`chain\` must have at most ${CHAIN_LINKS_MAX} agents, each once.`;
+  const last = chain.at(-1);
+  // The service refuses such a call, and would refuse its decision too.
+  if (last !== undefined && (agent_id ?? source_agent_id ?? last) !== last)
+    return '`agent_id` must be the last agent of `chain`.';
   const isWrong =
     data_tags.length > TAGS_MAX || data_tags.some((tag) => tag.length > TAG_UNITS_MAX || !TAG.test(tag));
   return isWrong ? `\`data_tags\` must be at most ${TAGS_MAX} tags, such as \`personal.health\`.` : null;
