@@ -10,7 +10,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { openFence, readMachineMs } from '../../runtime/cluster/fence.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
 import { loadPolicy } from '../../runtime/policies/index.ts';
-import { loadConfig } from '../../runtime/policies/load-config.ts';
+import { loadConfig } from '../load-config.ts';
 import { type Coordinator, openRuntime } from '../runtime.ts';
 import { buildExampleCrossing, caller } from '../testing/examples.ts';
 
@@ -54,7 +54,7 @@ test('a check without state opens no store, with a lease and after it', async (t
   const { runtime, close } = openRuntime({
     ...{ version: 'test', config, request: { path: null, cwd }, started_ms: 0, policy: made.policy },
     journal: { append: async (event) => void events.push(event) },
-    ...{ store, index_path: join(cwd, 'index.db'), metrics: null, telemetry: null, coordinator },
+    ...{ store, index_address: () => null, metrics: null, telemetry: null, coordinator },
     ...{ fence, subscribe: () => () => {}, log, now_ms: Date.now },
   });
   t.after(close);
