@@ -336,6 +336,13 @@ const full = {
     budget: { calls_per_day: 1, tokens_per_day: 1_000, answer_tokens_max: 256 },
   },
   dashboard: { proxy_identity: true, users: [{ user_id: 'u', role: 'admin', tenants: ['*'] }] },
+  log_export: {
+    endpoint: 'https://collector.example.com',
+    headers: { authorization: '${P}' },
+    decisions: ['block'],
+    tenants: ['acme'],
+    timeout_ms: 100,
+  },
   telemetry: {
     enabled: true,
     endpoint: 'https://t',

@@ -443,6 +443,7 @@ test('without a file the defaults hold', async () => {
       ...{ enabled: false, headers: {}, traces: true, metrics: true, queue_spans_max: 2_048 },
       ...{ timeout_ms: 10_000, interval_ms: 60_000, flush_ms: 2_000 },
     },
+    log_export: { headers: {}, decisions: [], tenants: [], timeout_ms: 10_000 },
     log: { level: 'info', format: 'auto' },
     origin: { file: null, label: 'service.yaml', base_dir: cwd },
   });
