@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import type { Static } from 'typebox';
-import { buildSection, Type } from '../../core/schema.ts';
+import { buildEnum, buildSection, Type } from '../../core/schema.ts';
 import { DECISIONS } from '../../core/types/index.ts';
 import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { defineConfigSection } from '../../runtime/config/sections.ts';
@@ -26,7 +26,7 @@ const logExportSchema = buildSection(
       maxProperties: 32,
       default: {},
     }),
-    decisions: Type.Array(Type.Enum(DECISIONS), {
+    decisions: Type.Array(buildEnum(DECISIONS, {}), {
       maxItems: DECISIONS.length,
       default: [],
       description: 'Exports only events with one of these decisions; all by default.',
