@@ -3,10 +3,10 @@ import { buildSection, Type } from '../../core/schema.ts';
 import type { AlertChannelDriver } from '../../drivers/alerts/channel.ts';
 import { alertChannelDrivers } from '../../drivers/alerts/index.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import { checkWebhookAddress } from '../../runtime/config/address-checks.ts';
 import type { ValueProblem } from '../../runtime/config/parse-config-value.ts';
 import type { PathStep } from '../../runtime/config/problem-path.ts';
 import { type CredentialAddress, defineConfigSection } from '../../runtime/config/sections.ts';
-import { checkWebhookAddress } from '../../runtime/config/address-checks.ts';
 import { ALERT_RULES_MAX, findAlertRuleProblems, listChannelNames } from './rule-problems.ts';
 import { alertRuleSchema } from './rule-schema.ts';
 

@@ -2,8 +2,8 @@
 import type { Static } from 'typebox';
 import { buildSection, Type } from '../../core/schema.ts';
 import { urlSchema } from '../../platform/schema-parts.ts';
-import { defineConfigSection } from '../../runtime/config/sections.ts';
 import { checkWebhookAddress } from '../../runtime/config/address-checks.ts';
+import { defineConfigSection } from '../../runtime/config/sections.ts';
 
 declare module '../../runtime/config/schema.ts' {
   interface FeatureSections {
