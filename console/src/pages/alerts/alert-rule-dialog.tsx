@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ALERT_GROUP_FIELDS, ALERT_SOURCES } from '../../../../src/runtime/config/schema-alert-rules.ts';
+import { ALERT_GROUP_FIELDS, ALERT_SOURCES } from '../../../../src/features/alerts/rule-schema.ts';
 import type { OperationInput, OperationOutput } from '../../api/client.ts';
 import { useOperationCall } from '../../api/use-operation.ts';
 import { CallDialog } from '../../components/call-dialog.tsx';
