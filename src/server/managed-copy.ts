@@ -39,20 +39,17 @@ export interface ManagedHandlers {
   readonly onKeys: () => Promise<unknown>;
 }
 
-/** The interval between two looks for changes by another node, in milliseconds. */
+/** The interval between two looks for changes by another node, in milliseconds. A node of a cluster looks with each lease. */
 const FOLLOW_MS = 1_000;
-/** In a cluster, a change is active on all nodes within a second. */
-const CLUSTER_FOLLOW_MS = 200;
 
 /** Opens the copy for the owner of a state folder. */
 export function openManagedCopy(
-  { state_dir, cluster }: Pick<Config, 'state_dir' | 'cluster'>,
+  { state_dir }: Pick<Config, 'state_dir'>,
   store: Store,
   keys: Pick<ApiKeyExchange, 'useStored'>,
   log: Log,
 ): ManagedCopy {
   const seen = { policy: -1, api_keys: -1, agent_blocks: -1 };
-  const followMs = cluster.enabled ? CLUSTER_FOLLOW_MS : FOLLOW_MS;
   let activePolicy = -1;
   let handlers: ManagedHandlers | null = null;
   let isClosed = false;
@@ -106,7 +103,7 @@ export function openManagedCopy(
 
   function plan(): void {
     if (isClosed) return;
-    timer = setTimeout(() => void look().finally(plan), followMs).unref();
+    timer = setTimeout(() => void look().finally(plan), FOLLOW_MS).unref();
   }
 
   return {

@@ -59,6 +59,8 @@ const PATIENCE_MS = 800;
 /** A process that was killed holds its name for the rest of its lease, which a restart waits for. */
 const JOIN_MS_MAX = 2 * LEASE_MS;
 const JOIN_AGAIN_MS = 100;
+/** The interval between two comparisons with the policies of the other nodes, in milliseconds. */
+const COMPARE_MS = 1_000;
 /** A worker that does not answer must not cost the lease. */
 const SHARE_MS_MAX = 200;
 const ACTIVATION_MS_MAX = 3_000;
@@ -162,6 +164,8 @@ async function openMember(config: Config, parts: MemberParts): Promise<ClusterMe
     newest_revision: 0,
     /** The last time at which this node had the newest revision, by the clock of the machine. */
     current_machine_ms: readMachineMs(),
+    policies_differ: false,
+    compared_machine_ms: 0,
     fence_count: 0,
     is_fenced: false,
     is_name_lost: false,
@@ -196,12 +200,15 @@ async function openMember(config: Config, parts: MemberParts): Promise<ClusterMe
     state.newest_revision = sumRevisions(await readRevisions(store.db));
     const { policy_revision } = active;
     const validUntilMs = sentMs + LEASE_MS - MARGIN_MS;
-    const policiesDiffer = havePoliciesThatDiffer(await coordinator.listNodes());
+    if (sentMs - state.compared_machine_ms >= COMPARE_MS) {
+      state.policies_differ = havePoliciesThatDiffer(await coordinator.listNodes());
+      state.compared_machine_ms = sentMs;
+    }
     state.lease = {
       valid_until_ms: validUntilMs,
       synced_ms: Date.now(),
       policy_revision,
-      policies_differ: policiesDiffer,
+      policies_differ: state.policies_differ,
     };
     state.renewed_machine_ms = sentMs;
     if (policy_revision === state.newest_revision) state.current_machine_ms = sentMs;
