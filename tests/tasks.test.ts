@@ -257,11 +257,11 @@ test('values of strangers come from the sources of the task alone', async () => 
     const result = { tool: 'read_file', agent_id: 'support', session_id: session, phase: 'response', output };
     assert.equal((await ask('/v1/intercept/tool', null, result)).json.decision, 'allow');
   };
-  const TODO =
+  const NOTES =
     'Invite ada@example.com to the meeting of the third floor team on Monday and bring the notes about the new coffee machine with you.';
-  await read(taskId, 's1', 'todo.md', TODO);
+  await read(taskId, 's1', 'todo.md', NOTES);
   assert.equal(await use(taskId, 's1', 'note', { to: 'ada@example.com' }), 'allow');
-  assert.equal(await use(taskId, 's1', 'note', { text: TODO }), 'allow');
+  assert.equal(await use(taskId, 's1', 'note', { text: NOTES }), 'allow');
   assert.equal(await use(taskId, 's1', 'invite', { email: 'ada@example.com' }), 'allow');
   assert.equal(await use(taskId, 's1', 'note', { text: 'own words' }), 'allow');
   // Another file is no source, and neither is the tool from then on.
@@ -272,12 +272,12 @@ test('values of strangers come from the sources of the task alone', async () => 
   await read(taskId, 's1', 'todo.md', 'Ask bob@example.com too.');
   assert.equal(await use(taskId, 's1', 'note', { to: 'bob@example.com' }), 'task.sources');
   // Without sources there is no such limit, and no label either.
-  await read(free, 's2', 'todo.md', TODO);
+  await read(free, 's2', 'todo.md', NOTES);
   assert.equal(await use(free, 's2', 'note', { to: 'ada@example.com' }), 'allow');
   assert.equal(await use(free, 's2', 'invite', { email: 'ada@example.com' }), 'flow.others');
   // A call that leaves the task out ends the source as well.
   const fresh = await create({ tools, sources, values: {}, sums: {} });
-  await read(fresh, 's3', 'todo.md', TODO);
+  await read(fresh, 's3', 'todo.md', NOTES);
   const outside = { tool: 'read_file', agent_id: 'support', session_id: 's3' };
   await ask('/v1/intercept/tool', null, { ...outside, input: { path: 'mail.txt' } });
   await ask('/v1/intercept/tool', null, {

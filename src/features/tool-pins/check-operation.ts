@@ -110,7 +110,8 @@ export const mcpToolsCheck = defineOperation({
       ...subject,
       session_id: dropBlankName(input.session_id),
       source_agent_id: null,
-      declared_tags: ['untrusted.mcp'],
+      // The first one is the label of the values.
+      declared_tags: ['untrusted.tools', 'untrusted.mcp'],
       now_ms: nowMs,
     };
     const { verdict, event_id } = await runtime.enforce(

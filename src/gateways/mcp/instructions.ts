@@ -34,7 +34,7 @@ async function readJudgedInstructions(
 ) {
   const text = await upstream.use(async (client) => client.getInstructions() ?? '');
   if (text === '') return { name, text };
-  const judged = await guard.judgeResponse(naming.toPolicyName('initialize'), text);
+  const judged = await guard.judgeInstructions(naming.toPolicyName('initialize'), text);
   if (!('blocked' in judged)) return { name, text: String(judged.value ?? '').slice(0, CHARS_MAX) };
   failed(name, 'the instructions of a server were withheld', new Error(judged.blocked));
   return { name, text: '' };

@@ -64,6 +64,7 @@ const LEFT_OUT = new Set(['name_of_member', 'unknown_type', 'extra_member', 'ann
 const noGuard: PolicyGuard = {
   judgeRequest: async (_tool, value) => ({ value, is_data: false }),
   judgeResponse: async (_tool, value) => ({ value, is_data: false }),
+  judgeInstructions: async (_tool, value) => ({ value, is_data: false }),
   checkDefinitions,
   waitForDecision: async () => {},
   cancelApproval: async () => {},

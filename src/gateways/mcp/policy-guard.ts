@@ -57,6 +57,8 @@ export interface PolicyGuard {
   /** @param requestId - an approval request that may be decided by now; `null` searches for one */
   readonly judgeRequest: (tool: string, input: JsonObject, requestId: string | null) => Promise<GuardResult>;
   readonly judgeResponse: (tool: string, output: Json) => Promise<GuardResult>;
+  /** Judges what a server says about its tools. */
+  readonly judgeInstructions: (tool: string, text: string) => Promise<GuardResult>;
   /**
    * Checks definitions. Returns for each tool name whether the tool may be listed.
    * @param server - the server's name in this proxy
@@ -92,17 +94,20 @@ export function openPolicyGuard(
 ): PolicyGuard {
   const ask: RunOperation = (operation, input) => run(operation, input).catch(throwUnavailable);
   const about = { agent_id, session_id };
+  const judgeAnswer = async (tool: string, output: Json, dataTags: readonly string[]) => {
+    const question = { tool, phase: 'response', output, ...about, data_tags: dataTags } as const;
+    const reply = await ask(interceptTool, question);
+    return readReply(reply, output, reply.modified_output);
+  };
   return {
     judgeRequest: async (tool, input, requestId) => {
       const approval = { approval_request_id: requestId, reuse_approval: true };
       const reply = await ask(interceptTool, { tool, input, ...about, ...approval });
       return readReply(reply, input, reply.modified_input);
     },
-    judgeResponse: async (tool, output) => {
-      const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] } as const;
-      const reply = await ask(interceptTool, question);
-      return readReply(reply, output, reply.modified_output);
-    },
+    judgeResponse: (tool, output) => judgeAnswer(tool, output, ['untrusted.mcp']),
+    // The first tag is the label of the values.
+    judgeInstructions: (tool, text) => judgeAnswer(tool, text, ['untrusted.tools', 'untrusted.mcp']),
     checkDefinitions: async (server, tools) => {
       const answer = await checkTools({ server, user_id, ...about, tools }).catch(throwUnavailable);
       return new Map(
