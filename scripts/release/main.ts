@@ -36,7 +36,8 @@ function checkVersions(): void {
     ...(process.argv.includes('--tag') ? [['the tag', tag?.replace(/^v/, '')]] : []),
   ];
   const wrong = found.filter(([, each]) => each !== version);
-  for (const [place, each] of wrong) console.error(`${place} has the version ${each}, and package.json ${version}.`);
+  for (const [place, each] of wrong)
+    console.error(`${place} has the version ${each}, and package.json ${version}.`);
   if (wrong.length > 0) process.exit(1);
 }
 
@@ -44,7 +45,9 @@ function checkVersions(): void {
 function writeSums(): void {
   const files = readdirSync(folder).filter((name) => name !== SUMS && statSync(join(folder, name)).isFile());
   const lines = files.sort().map((name) => {
-    const digest = createHash('sha256').update(readFileSync(join(folder, name))).digest('hex');
+    const digest = createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
     return `${digest}  ${name}\n`;
   });
   writeFileSync(join(folder, SUMS), lines.join(''));

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { PACKAGE_NAME } from '../../src/core/names.ts';
@@ -56,17 +56,24 @@ export function buildSbom(root: string, time: string): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** Lists the packages of a lock file. npm names the root by its folder, and needs its version. */
+/**
+ * Lists the packages of a lock file, without those of development. npm names the root by its folder, and needs its version.
+ * Its own option `--omit dev` also leaves out packages that the program and a package of development both need.
+ */
 function listPackages(folder: string): Sbom {
   const dir = mkdtempSync(join(tmpdir(), 'sbom-'));
   try {
     const copy = join(dir, PACKAGE_NAME);
     mkdirSync(copy);
-    copyFileSync(join(folder, 'package-lock.json'), join(copy, 'package-lock.json'));
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object;
-    const named = { ...manifest, name: PACKAGE_NAME, version: getPackageVersion() };
-    writeFileSync(join(copy, 'package.json'), JSON.stringify(named));
-    const words = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--omit', 'dev'];
+    const own = { name: PACKAGE_NAME, version: getPackageVersion(), devDependencies: {} };
+    const write = (name: string, content: object) => writeFileSync(join(copy, name), JSON.stringify(content));
+    const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    write('package.json', { ...read('package.json'), ...own });
+    const lock = read('package-lock.json') as { packages: Record<string, { dev?: boolean }> };
+    const kept = Object.entries(lock.packages).filter(([, { dev }]) => dev !== true);
+    const packages = { ...Object.fromEntries(kept), '': { ...lock.packages[''], ...own } };
+    write('package-lock.json', { ...lock, ...own, packages });
+    const words = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
     const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`;
     const { status, stdout, stderr } = spawnSync('npm', words, {
       cwd: copy,

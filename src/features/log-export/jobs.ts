@@ -8,7 +8,7 @@ import { loadPublicKeys } from '../../runtime/audit/index.ts';
 import { findLogId } from '../../runtime/audit/log-id.ts';
 import { buildCounter, buildGauge } from '../../runtime/observability/metric.ts';
 import { ExportFailure, exportNewEvents, type LogExport } from './export-log.ts';
-import { type ExportPositions, readPositions } from './positions.ts';
+import { type ExportPositions, readExportPositions } from './positions.ts';
 
 const EVERY_MS = 2_000;
 
@@ -23,7 +23,7 @@ export function openLogExport({ config, log, started_ms }: BackgroundParts): Fea
 
   async function run(): Promise<boolean> {
     try {
-      positions ??= await readPositions(config.state_dir, started_ms);
+      positions ??= await readExportPositions(config.state_dir, started_ms);
       const found = await exportNewEvents(await describeExport(), positions);
       counts.exported += found.exported;
       counts.refused += found.refused;

@@ -22,7 +22,7 @@ export interface ExportPositions {
  * Reads the positions. An export that was never made begins with the events from `startedMs` on, so that a first start
  * does not send months of events. A damaged file is an export that was never made.
  */
-export async function readPositions(stateDir: string, startedMs: number): Promise<ExportPositions> {
+export async function readExportPositions(stateDir: string, startedMs: number): Promise<ExportPositions> {
   const saved = await readSaved(join(stateDir, POSITIONS));
   if (saved !== null) return saved;
   const journalDir = join(stateDir, 'journal');
