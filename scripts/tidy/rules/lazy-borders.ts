@@ -21,6 +21,7 @@ const BORDERS: readonly (readonly [path: RegExp, reason: string])[] = [
     'the first worker is forked before',
   ],
   [/^src\/server\/(?:background-work|local|store)\.ts$/, 'load the query builder'],
+  [/^src\/runtime\/audit\/open-index\.ts$/, 'a service has one kind of index'],
 ];
 
 export const lazyBorders: TidyRule = {

@@ -27,8 +27,8 @@ export type IndexAddress =
 export interface IndexDialect {
   readonly name: 'sqlite' | 'postgres';
   /**
-   * The position of an event in the stream, a column of `audit_events`. A reader that has read up to a position finds
-   * every event that is committed later at a higher one.
+   * The position of an event in the stream, a column of `audit_events`. A reader at a position finds every event that is
+   * committed later at a higher one.
    */
   readonly position: RawBuilder<number>;
   /** The condition of the database index of incidents. */

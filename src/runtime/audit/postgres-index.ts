@@ -10,7 +10,7 @@ import { openPostgresWriter } from './postgres-writer.ts';
 
 type SharedAddress = Exclude<IndexAddress, { readonly path: string }>;
 
-/** Each process asks one or two questions of the audit log at a time. */
+/** A page of the console asks a dozen questions at once. More connections did not answer them sooner. */
 const CONNECTIONS_MAX = 2;
 
 /**

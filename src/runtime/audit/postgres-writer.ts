@@ -68,7 +68,7 @@ type WrittenTable = keyof typeof COLUMNS;
  * column.
  *
  * Writers of all services take turns: each transaction locks the row with the last position and advances it. So
- * positions become visible in their order, and a reader that has read up to one misses no event of a slower service.
+ * positions become visible in their order, and a reader at one misses no event of a slower service.
  * Unlike transaction IDs, positions survive a restore into another server, and no long transaction of others holds
  * readers up.
  */

@@ -94,10 +94,11 @@ function compileUpsert<Table extends CountsTable>(
       block_count: sql<number>`${own}.block_count + excluded.block_count`,
     }),
   };
+  const key = sql.join(COUNT_KEYS[table].map((column) => sql.ref(column)));
   return db
     .insertInto<CountsTable>(table)
     .values(rows as IndexRows['audit_counts'][])
-    .onConflict((conflict) => conflict.columns(COUNT_KEYS[table] as never).doUpdateSet(sums))
+    .onConflict((conflict) => conflict.expression(key).doUpdateSet(sums))
     .compile();
 }
 

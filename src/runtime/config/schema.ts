@@ -174,7 +174,7 @@ const audit = buildSection(
     index: buildEnum(['sqlite', 'postgres', 'off'], {
       default: 'sqlite',
       description:
-        'Where queries of the audit log are answered: `sqlite` in a file of the state folder; `postgres` in the database of `storage.url`, which all services of that database share; `off` nowhere. It is filled from the journal. A change needs a restart.',
+        'The index that answers queries of the audit log, filled from the journal: `sqlite` is a file in the state folder, `postgres` is in the database of `storage.url` and shared by all its services, `off` is none. A change needs a restart.',
     }),
     log_actions: buildEnum(['blocked', 'all', 'none'], {
       default: 'blocked',

@@ -310,6 +310,15 @@ async function checkAuditLog(
         'Set it to true.',
       ),
     ];
+  if (config.audit.index === 'off')
+    return [
+      buildWarningCheck(
+        'state.trail',
+        subject,
+        'It is not known whether decisions are recorded: `audit.index` is `off`.',
+        'Set it to `sqlite` or `postgres`.',
+      ),
+    ];
   try {
     const { events } = await runtime.queryAudit({ metadata_key: 'probe', last: '1h', limit: 10_000 });
     const written = new Set(events.map(({ metadata }) => metadata.probe));

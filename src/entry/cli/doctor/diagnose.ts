@@ -355,7 +355,8 @@ async function compareAll(
     if (listHooks(files).length === 0) continue;
     const auditLogs = entries.flatMap((entry) => {
       const { opened } = entry.config;
-      return opened?.config.audit.enabled && readable.has(entry) ? [opened.runtime] : [];
+      const { enabled = false, index = 'off' } = opened?.config.audit ?? {};
+      return opened && enabled && index !== 'off' && readable.has(entry) ? [opened.runtime] : [];
     });
     compared.push(
       await compareSessions({ agent, files, machine, audit_logs: auditLogs, since_ms, now_ms: now_ms() }),

@@ -7,7 +7,7 @@ import { getSharedServer } from '../../../platform/store/testing/stores.ts';
 import type { AuditIndex, IndexAddress } from '../audit-index.ts';
 import { openIndex } from '../open-index.ts';
 
-/** Where the indexes of a law are. */
+/** The indexes of a law. */
 export interface LawIndex {
   readonly kind: AuditIndex['dialect']['name'];
   /** Returns the address of the index of a state folder. In a database, all state folders of a law share it. */

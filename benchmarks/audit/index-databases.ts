@@ -2,7 +2,7 @@
  * Compares the audit index in PostgreSQL with the one in a SQLite file: the time to fill it from a journal, and the
  * processor time of a decision on the real service with two workers, until the decision is in the index.
  *
- * Usage: node benchmarks/audit/shared.ts [rounds=5] [seconds=3] [events=50000]. Needs PostgreSQL, `wrk` and `taskset`.
+ * Usage: node benchmarks/audit/index-databases.ts [rounds=5] [seconds=3] [events=50000]. Needs PostgreSQL, `wrk` and `taskset`.
  * The processor time of a service is that of all its processes; the server of the database is printed for itself.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
