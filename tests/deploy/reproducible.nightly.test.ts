@@ -53,7 +53,7 @@ test('the list of packages is valid CycloneDX, complete, and the same each time'
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 error = JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read())
-sys.exit(0 if error is None else str(error))`;
+sys.exit(0 if error is None else str(error)[:2000])`;
   const validate = (name: string, content: string) => {
     writeFileSync(join(dir, name), content);
     return run(needProgram('deploy-python'), ['-c', script, join(dir, name)]);
