@@ -167,7 +167,7 @@ test('events wait for a collector that is away, across a restart, and arrive onc
   assert.equal(listAgents(collector).filter((each) => each === 'before').length, 1);
 });
 
-test('an event that is refused for good does not stop the others', async (t) => {
+test('a refused event does not stop the others', async (t) => {
   const collector = await startCollector(t);
   const service = await startExporting(t, collector);
   await decide(service, 'first', 'ls');

@@ -23,7 +23,7 @@ export interface LogExport {
 /** One round of exporting. */
 export interface ExportRound {
   readonly exported: number;
-  /** Events that the receiver refused for good. */
+  /** Events that the receiver refused permanently. */
   readonly refused: number;
   readonly has_more: boolean;
 }

@@ -29,7 +29,7 @@ export function openLogExport({ config, log, started_ms }: BackgroundParts): Fea
       counts.refused += found.refused;
       counts.last_success_ms = Date.now();
       if (found.refused > 0)
-        log.error('the collector has refused events of the audit log for good', { count: found.refused });
+        log.error('the collector has refused events of the audit log permanently', { count: found.refused });
       return found.has_more;
     } catch (error) {
       if (stopping.signal.aborted) return false;

@@ -87,7 +87,7 @@ function buildMetadata({ event, seq }: EventRecord, { version }: OcsfSource): Oc
   };
 }
 
-/** Who called what, and for whom. */
+/** The caller, the call, and the person behind it. */
 function buildParties(event: AuditEvent): OcsfEvent {
   const { agent_id, session_id, tool_name, user_id, groups = [], chain = [] } = event;
   const source = event.source_agent_id ?? agent_id;

@@ -14,7 +14,7 @@ const POSITIONS = 'log-export.json';
 export interface ExportPositions {
   /** Earlier events are not exported, in milliseconds since 1970. */
   readonly since_ms: number;
-  /** By writer. */
+  /** The position of each writer. */
   readonly chains: Map<string, ChainPosition>;
 }
 
