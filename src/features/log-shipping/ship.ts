@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,6 +21,8 @@ export interface ShippingOptions {
   readonly state_dir: string;
   readonly bucket: Bucket;
   readonly prefix: string;
+  /** The name of this machine, for people. */
+  readonly node: string;
   /** Ships shown actions too. */
   readonly exports_actions: boolean;
   readonly object_lock: { readonly mode: 'governance' | 'compliance'; readonly days: number } | null;
@@ -98,7 +100,7 @@ async function shipDescription(
   keys: readonly PublicKeyRecord[],
   folder: string,
 ): Promise<void> {
-  const about = { node: hostname(), shipped_since: new Date(options.now_ms()).toISOString() };
+  const about = { node: options.node, shipped_since: new Date(options.now_ms()).toISOString() };
   const texts = [
     ...keys.map((key) => [`${layout.keys}${key.key_id}.json`, key] as const),
     [layout.about, about] as const,
