@@ -164,6 +164,10 @@ test('values that would mix up or lose state are refused', () => {
       ['--set', 'replicas=2,postgresql.enabled=true,postgresql.host=db,postgresql.existingSecret=s'],
       /same keys/,
     ],
+    [
+      ['--set', 'cluster.existingSecret=s'],
+      /cluster\.existingSecret needs a shared store/,
+    ],
     [['--set', 'postgresql.enabled=true'], /needs postgresql\.host and postgresql\.existingSecret/],
     [['--set', 'replica=2'], /additional properties 'replica' not allowed/],
   ];
@@ -172,7 +176,7 @@ test('values that would mix up or lose state are refused', () => {
     assert.notEqual(code, 0, words.join(' '));
     assert.match(output, expected);
   }
-  assert.equal(rows.length, 5);
+  assert.equal(rows.length, 6);
 });
 
 test('a changed configuration starts the nodes again', () => {

@@ -40,10 +40,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $_ := set $own "storage" (dict "url" (ternary (printf "%s?%s" $url .options) $url (ne .options ""))) -}}
 {{- end -}}
 {{- end -}}
-{{- if .Values.keys.existingSecret -}}
-{{- $_ := set $own "memory" (dict "master_key" "${CUSTOMSHOUSE_MEMORY_KEY}") -}}
-{{- $_ := set $own "auth" (dict "sign_in" (dict "totp_key" "${CUSTOMSHOUSE_TOTP_KEY}")) -}}
-{{- $_ := set $own "detection" (dict "fingerprint_key" "${CUSTOMSHOUSE_FINGERPRINT_KEY}") -}}
+{{- if .Values.cluster.existingSecret -}}
+{{- $_ := set $own "cluster" (dict "enabled" true "node_id" "${CUSTOMSHOUSE_NODE_ID}" "secret" "${CUSTOMSHOUSE_CLUSTER_SECRET}") -}}
+{{- $_ := set $own "audit" (dict "index" "postgres") -}}
 {{- end -}}
 {{- if .Values.monitoring.enabled -}}
 {{- $_ := set $own "metrics" (dict "public" true) -}}
@@ -57,9 +56,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if not .Values.postgresql.enabled -}}
 {{- fail "More than one node needs a shared store: set postgresql.enabled, postgresql.host and postgresql.existingSecret." -}}
 {{- end -}}
-{{- if not .Values.keys.existingSecret -}}
-{{- fail "Nodes that share a store need the same keys: create a Secret with memory-key, totp-key and fingerprint-key, and name it in keys.existingSecret." -}}
+{{- if not .Values.cluster.existingSecret -}}
+{{- fail "Nodes need the same keys: create a Secret with cluster-secret, 32 characters or more, and name it in cluster.existingSecret." -}}
 {{- end -}}
+{{- end -}}
+{{- if and .Values.cluster.existingSecret (not .Values.postgresql.enabled) -}}
+{{- fail "cluster.existingSecret needs a shared store: set postgresql.enabled, postgresql.host and postgresql.existingSecret." -}}
 {{- end -}}
 {{- if and .Values.postgresql.enabled (not (and .Values.postgresql.host .Values.postgresql.existingSecret)) -}}
 {{- fail "postgresql.enabled needs postgresql.host and postgresql.existingSecret." -}}
