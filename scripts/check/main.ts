@@ -20,6 +20,11 @@ const DAILY = ['examples', 'pinned', 'readme'];
 /** The most characters that are repeated of a failed check's output, from its end. */
 const REPEATED_CHARACTERS_MAX = 6_000;
 
+const SHELL_SCRIPTS = [
+  ...['service', 'scripts/run', 'scripts/launch.sh', '.ci/run'],
+  ...['deploy/scan-files.sh', 'deploy/github-action/check.sh'],
+];
+
 /** Copies of the checkout with its packages take most of it. */
 const MEMORY_BYTES_MIN = 8 * 2 ** 30;
 
@@ -127,11 +132,6 @@ function runTests(): Promise<Outcome> {
 function listFiles(pattern: string): string[] {
   return globSync(pattern, { exclude: ['**/node_modules/**'] }).sort();
 }
-
-const SHELL_SCRIPTS = [
-  ...['service', 'scripts/run', 'scripts/launch.sh', '.ci/run'],
-  ...['deploy/scan-files.sh', 'deploy/github-action/check.sh'],
-];
 
 async function checkShell(): Promise<Outcome> {
   const name = 'shell scripts';
