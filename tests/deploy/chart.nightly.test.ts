@@ -164,10 +164,7 @@ test('values that would mix up or lose state are refused', () => {
       ['--set', 'replicas=2,postgresql.enabled=true,postgresql.host=db,postgresql.existingSecret=s'],
       /same keys/,
     ],
-    [
-      ['--set', 'cluster.existingSecret=s'],
-      /cluster\.existingSecret needs a shared store/,
-    ],
+    [['--set', 'cluster.existingSecret=s'], /cluster\.existingSecret needs a shared store/],
     [['--set', 'postgresql.enabled=true'], /needs postgresql\.host and postgresql\.existingSecret/],
     [['--set', 'replica=2'], /additional properties 'replica' not allowed/],
   ];
