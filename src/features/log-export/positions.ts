@@ -81,9 +81,5 @@ function isEntry(entry: unknown): entry is [string, ChainPosition] {
 
 /** Saves the positions. */
 export function savePositions(stateDir: string, { since_ms, chains }: ExportPositions): void {
-  writePrivateFile(
-    join(stateDir, POSITIONS),
-    `${JSON.stringify({ since_ms, chains: [...chains] })}\n`,
-    'replace',
-  );
+  writePrivateFile(join(stateDir, POSITIONS), JSON.stringify({ since_ms, chains: [...chains] }), 'replace');
 }

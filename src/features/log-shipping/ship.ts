@@ -55,7 +55,7 @@ export async function shipClosedFiles(options: ShippingOptions): Promise<Shippin
     for (const file of round) {
       signal.throwIfAborted();
       await shipFile(options, layout, file, folder);
-      await writeShippedSeq(join(journalDir, file.writer), file.last_seq);
+      writeShippedSeq(join(journalDir, file.writer), file.last_seq);
     }
     return { shipped: round.length, waiting: waiting.length - round.length };
   } finally {

@@ -17,7 +17,7 @@ const listFiles = (trail: AuditLog, writer = 'worker-1') => listSegments(join(tr
 async function writeDays(t: TestContext, days: number, shippedSeq: number | null) {
   const trail = await makeAuditLog(t, { max_size_bytes: 600, max_age_days: 3 });
   const journal = await trail.open(shippedSeq === null ? {} : { seal_after_ms: DAY_MS });
-  if (shippedSeq !== null) await writeShippedSeq(join(trail.dir, 'worker-1'), shippedSeq);
+  if (shippedSeq !== null) writeShippedSeq(join(trail.dir, 'worker-1'), shippedSeq);
   for (let day = 0; day < days; day++) {
     trail.clock.now_ms = START_MS + day * DAY_MS;
     await journal.append(sampleEvent(day));
@@ -43,7 +43,7 @@ test('a damaged note of what is shipped means that nothing is', async (t) => {
   const journal = await trail.open();
   const folder = join(trail.dir, 'worker-1');
   assert.equal(await readShippedSeq(folder), 0);
-  await writeShippedSeq(folder, 12);
+  writeShippedSeq(folder, 12);
   assert.equal(await readShippedSeq(folder), 12);
   for (const damaged of ['', '{', '{"last_seq":"12"}', '{"last_seq":1.5}']) {
     await writeFile(join(folder, 'shipped.json'), damaged);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readOwnFile } from '../../platform/files/own-file.ts';
+import { writePrivateFile } from '../../platform/files/private-file.ts';
 import { getSystemCode } from './failure.ts';
-import { writeFileDurably } from './files.ts';
 
 /** The file in a writer's folder that says which records are in object storage. */
 const SHIPPED = 'shipped.json';
@@ -21,7 +21,10 @@ export async function readShippedSeq(writerDir: string): Promise<number> {
   }
 }
 
-/** Records that a writer's records up to `lastSeq` are in object storage. */
-export async function writeShippedSeq(writerDir: string, lastSeq: number): Promise<void> {
-  await writeFileDurably(join(writerDir, SHIPPED), `${JSON.stringify({ last_seq: lastSeq })}\n`);
+/**
+ * Records that a writer's records up to `lastSeq` are in object storage. Its temporary file has another ending than those of
+ * the journal, which the process of the writer deletes at any time.
+ */
+export function writeShippedSeq(writerDir: string, lastSeq: number): void {
+  writePrivateFile(join(writerDir, SHIPPED), JSON.stringify({ last_seq: lastSeq }), 'replace');
 }
