@@ -82,9 +82,9 @@ withStores('policies of tenants', (law) => {
   });
 
   law('changes are counted by subject', async ({ store }) => {
-    assert.deepEqual(await readRevisions(store.db), { policy: 0, api_keys: 0 });
+    assert.deepEqual(await readRevisions(store.db), { policy: 0, api_keys: 0, agent_blocks: 0 });
     for (const subject of ['policy', 'policy', 'api_keys'] as const)
       await store.transaction((trx) => countRevision(trx, subject));
-    assert.deepEqual(await readRevisions(store.db), { policy: 2, api_keys: 1 });
+    assert.deepEqual(await readRevisions(store.db), { policy: 2, api_keys: 1, agent_blocks: 0 });
   });
 });
