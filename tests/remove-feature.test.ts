@@ -111,6 +111,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   approvals: 'approvals: {pending_max: 5}',
   capabilities: 'capability_tokens: {max_ttl: 2h}',
   costs: 'cost: {budgets: [{name: all, limit_usd: 1}]}',
+  'log-export': 'log_export: {timeout_ms: 500}',
   memory: 'memory: {agent_entries_max: 5}',
 };
 

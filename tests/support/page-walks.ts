@@ -28,7 +28,10 @@ export const CONFIG = {
 
 export const WALKS: Readonly<Record<string, PageWalk>> = {
   'act-for-people': {
-    left: { 'curl -s': 'it needs the key of the configuration: tests/principals.test.ts' },
+    left: {
+      'curl -s': 'it needs the key of the configuration: tests/principals.test.ts',
+      SERVICE_USER_TOKEN: 'it needs a coding agent: tests/hook/user-token.long.test.ts',
+    },
   },
   'check-hooks': { left: { 'customshouse doctor': 'tests/hook/doctor.test.ts' } },
   'back-up': {
@@ -136,7 +139,6 @@ export const LEFT_PAGES: Readonly<Record<string, string>> = {
   'docs/how-to/approve-tool-calls.md': 'tests/approvals-page.test.ts',
   'docs/how-to/draft-a-policy.md': 'tests/policy-draft.long.test.ts',
   'docs/how-to/export-telemetry.md': 'src/runtime/observability/telemetry/telemetry.test.ts',
-  'docs/how-to/export-the-audit-log.md': 'tests/log-export.long.test.ts',
   'docs/how-to/guard-mcp-servers.md': 'tests/mcp/gateway.test.ts',
   'docs/how-to/guard-python-agents.md': 'tests/python/package.long.test.ts',
   'docs/how-to/guard-typescript-agents.md': 'tests/pack.nightly.test.ts',
