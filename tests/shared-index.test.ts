@@ -61,6 +61,11 @@ async function verify(service: TestService) {
   return job;
 }
 
+/** Returns the decisions of a stream. Events of the services, such as those of a verification, come at any time. */
+function listOfAgents({ events }: Awaited<ReturnType<typeof openReader>>) {
+  return events.filter(({ agent_id }) => agent_id.endsWith('-bot'));
+}
+
 describe('two services on one index', { skip: explainMissingPostgres() ?? false }, () => {
   let server: PostgresServer;
   let services: [TestService, TestService];
@@ -138,18 +143,18 @@ describe('two services on one index', { skip: explainMissingPostgres() ?? false 
     const reader = await openReader(first.url, '', { headers: readCredential(first) });
     await decide(second, 'second-bot', 1, 'hello');
     await decide(first, 'first-bot', 1, 'hello');
-    await until(() => reader.events.length === 2, 'the stream has the events of both');
-    const [seen, next] = reader.events;
+    await until(() => listOfAgents(reader).length === 2, 'the stream has the events of both');
+    const [seen, next] = listOfAgents(reader);
     reader.close();
     await first.kill('SIGKILL');
     const resumed = await openReader(second.url, `?after=${seen!.event_id}`, {
       headers: readCredential(second),
     });
-    await until(() => resumed.events.length > 0);
-    assert.equal(resumed.events[0]!.event_id, next!.event_id);
+    await until(() => listOfAgents(resumed).length > 0);
+    assert.equal(listOfAgents(resumed)[0]!.event_id, next!.event_id);
     await decide(second, 'third-bot', 1, 'hello');
-    await until(() => resumed.events.length === 2);
-    assert.equal(resumed.events[1]!.agent_id, 'third-bot');
+    await until(() => listOfAgents(resumed).length === 2);
+    assert.equal(listOfAgents(resumed)[1]!.agent_id, 'third-bot');
     resumed.close();
     const { body } = await call(second, '/v1/audit/query', { agent_id: 'first-bot', limit: 100 });
     assert.equal(body.count, 9, 'the events of the service that is gone stay');
