@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { appendFile, copyFile, mkdir, open, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { measureJournal } from './journal-cut.ts';
 import { type AuditLog, appendRange, makeAuditLog, readFiles } from './testing/audit-log.ts';
+
+const RESTART_PAUSE_MS = 20;
 
 /** Copies the measured parts of a journal and verifies the copy. */
 async function verifyCut(trail: AuditLog, copy: string, onMeasured?: () => Promise<void>) {
@@ -31,6 +34,8 @@ test('a cut verifies at every moment, while writers name the checkpoints of each
       await appendRange(journal, at, at + 5);
       await journal.close();
       restarts += 1;
+      // In memory, restarts without a pause would leave no moment in which nothing is published.
+      await sleep(RESTART_PAUSE_MS);
     }
   };
   const writers = [write('worker-1', 0), write('worker-2', 1_000_000), write('parent', 2_000_000)];
