@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { measureJournal } from './journal-cut.ts';
 import { type AuditLog, appendRange, makeAuditLog, readFiles } from './testing/audit-log.ts';
 
-const RESTART_PAUSE_MS = 20;
+const RESTART_PAUSE_MS = 40;
 
 /** Copies the measured parts of a journal and verifies the copy. */
 async function verifyCut(trail: AuditLog, copy: string, onMeasured?: () => Promise<void>) {
