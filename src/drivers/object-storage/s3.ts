@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { awaitWithSignal } from '../../platform/await-with-signal.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 
 /** The stable error codes of object storage. */
@@ -221,22 +222,6 @@ async function loadSdk(): Promise<Sdk> {
       'object_storage_setup',
       'Object storage needs the package `@aws-sdk/client-s3`; install it next to the service with npm.',
     );
-  }
-}
-
-/**
- * Aborts at `signal`. The SDK's search for credentials takes no signal, and outside the cloud it waits for an address
- * that does not exist.
- */
-async function awaitWithSignal<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const giveUp = (): void => reject(signal.reason);
-  signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-    answer.catch(() => {});
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { buildSection, Type } from '../../core/schema.ts';
+import { awaitWithSignal } from '../../platform/await-with-signal.ts';
 import { createLazyValue } from '../../platform/lazy.ts';
 import {
   limitValue,
@@ -86,23 +87,6 @@ async function loadSdk(): Promise<Sdk> {
     const what =
       'needs the package `@aws-sdk/client-secrets-manager`; install it next to the service with npm';
     throw new SecretFailure('secrets_setup', what);
-  }
-}
-
-/**
- * Aborts at `signal`. The SDK's search for credentials takes no signal, and outside the cloud it waits for an address
- * that does not exist.
- */
-async function awaitWithSignal<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
-  signal.throwIfAborted();
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const giveUp = (): void => reject(signal.reason);
-  signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-    answer.catch(() => {});
   }
 }
 

@@ -127,7 +127,7 @@ test('scan answers as the service does, and never repeats what it found', async 
   });
 });
 
-test('scan of several files goes through all, and prints no content', async () => {
+test('scan reads several files and prints no content', async () => {
   await withFolder(async (cwd) => {
     await writeFile(join(cwd, 'a.md'), 'Good morning\n');
     await writeFile(join(cwd, 'b.md'), `a key: ${KEY}\n`);

@@ -20,6 +20,8 @@ export function openLogExport({ config, log, started_ms }: BackgroundParts): Fea
   const client = openHttpClient({ env: process.env });
   const counts = { exported: 0, refused: 0, failed: 0, last_success_ms: started_ms };
   let positions: ExportPositions | null = null;
+  /** Stays, also when keys rotate. */
+  let logId: string | null = null;
 
   async function run(): Promise<boolean> {
     try {
@@ -43,7 +45,7 @@ export function openLogExport({ config, log, started_ms }: BackgroundParts): Fea
   async function describeExport(): Promise<LogExport> {
     const { headers, decisions, tenants, timeout_ms } = config.log_export;
     const version = getPackageVersion();
-    const keys = await loadPublicKeys(join(config.state_dir, 'keys'));
+    logId ??= findLogId(await loadPublicKeys(join(config.state_dir, 'keys')));
     return {
       state_dir: config.state_dir,
       client,
@@ -51,7 +53,7 @@ export function openLogExport({ config, log, started_ms }: BackgroundParts): Fea
       headers,
       timeout_ms,
       filter: { decisions, tenants },
-      source: { version, log_id: findLogId(keys) ?? '', exports_actions: config.audit.export_actions },
+      source: { version, log_id: logId ?? '', exports_actions: config.audit.export_actions },
       resource: {
         'service.name': config.telemetry.service_name ?? 'customshouse',
         'service.version': version,

@@ -25,7 +25,7 @@ test('the address of a person and shown actions stay here', () => {
   assert.match(build(event, { ...SOURCE, exports_actions: true }), /rm -rf/);
 });
 
-test('each action has an outcome of its own', () => {
+test('each action has a different outcome', () => {
   const outcomes = ACTIONS.map((action) => {
     const { action_id, disposition_id } = JSON.parse(build({ action }));
     return `${action_id} ${disposition_id}`;
@@ -39,7 +39,7 @@ test('the chain of agents names who invoked the last one', () => {
   assert.doesNotMatch(build({ chain: ['coder'] }), /invoked_by/);
 });
 
-test('a record of OTLP has its time in nanoseconds, and no invalid trace', () => {
+test('OTLP records have nanoseconds and valid traces only', () => {
   const record = {
     ...{ time_ms: 1_767_225_600_123, observed_ms: 0, severity_id: 4, attributes: {} },
     body: { list: ['a', 1, true, 0.5], none: null },

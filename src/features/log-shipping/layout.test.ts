@@ -5,7 +5,7 @@ import { buildLayout, getRestoredPath, isLogId } from './layout.ts';
 const LOG_ID = '0123456789abcdef0123456789abcdef';
 const layout = buildLayout('audit/prod', LOG_ID);
 
-test('files and keys of a log become paths, and nothing else does', () => {
+test('only journal files and keys become paths', () => {
   const key = layout.buildFileKey('worker-1', 42);
   assert.equal(key, `audit/prod/${LOG_ID}/journal/worker-1/000000000000042.jsonl.gz`);
   assert.equal(getRestoredPath(layout, key), 'journal/worker-1/000000000000042.jsonl.gz');
@@ -24,7 +24,7 @@ test('files and keys of a log become paths, and nothing else does', () => {
     assert.equal(getRestoredPath(layout, hostile), null, hostile);
 });
 
-test('the folder of a log is the ID of a key', () => {
+test('a log folder is named by its key', () => {
   assert.ok(isLogId(LOG_ID));
   for (const other of ['', '..', LOG_ID.toUpperCase(), `${LOG_ID}0`]) assert.ok(!isLogId(other), other);
 });

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 const listFiles = (trail: AuditLog, writer = 'worker-1') => listSegments(join(trail.dir, writer));
 
-/** Writes one event a day, each in a file of its own, with a maximum age of three days. */
+/** Writes one event a day, each in a separate file, with a maximum age of three days. */
 async function writeDays(t: TestContext, days: number, shippedSeq: number | null) {
   const trail = await makeAuditLog(t, { max_size_bytes: 600, max_age_days: 3 });
   const journal = await trail.open(shippedSeq === null ? {} : { seal_after_ms: DAY_MS });

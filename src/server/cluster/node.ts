@@ -67,7 +67,7 @@ const ACTIVATION_MS_MAX = 3_000;
 const ACTIVATION_LOOK_MS = 50;
 
 /**
- * Joins the cluster. All statements of a member go over a connection of its own with short limits, so that no other work delays
+ * Joins the cluster. A member's statements go over a separate connection with short limits, so that no other work delays
  * a renewal.
  *
  * @throws StartFailure `node_id_in_use`, `cluster_keys_missing` or `cluster_keys_differ`, whose message says what to do
